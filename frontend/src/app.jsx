@@ -4,6 +4,7 @@ import { AskPanel } from "./ask.jsx";
 import { DrawPanel } from "./draw.jsx";
 import { Editor } from "./editor.jsx";
 import { Graph } from "./graph.jsx";
+import { onKey } from "./keys.js";
 import { KnowList } from "./know.jsx";
 import { LearnPanel } from "./learn.jsx";
 import { LookPanel } from "./look.jsx";
@@ -133,12 +134,13 @@ function Notices() {
   );
 }
 
-// As tabs do everywhere: the arrow keys go to the next one and the one before.
+// As tabs do everywhere: the arrow keys go to the next one and the one before, Home and End to the first and the last.
 function moveTab(event) {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
   const place = PANELS.findIndex(([id]) => id === useStudio.getState().panel);
-  const [id] = PANELS[(place + step + PANELS.length) % PANELS.length];
+  const to = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: -1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  const [id] = PANELS[(to + PANELS.length) % PANELS.length];
   useStudio.setState({ panel: id });
   document.getElementById(`tab-${id}`)?.focus();
 }
@@ -153,6 +155,10 @@ export function App() {
   const error = useStudio((s) => s.error);
   const { show } = useStudio.getState();
   useEffect(() => start(), [start]);
+  useEffect(() => {
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
 
   if (!state) return <p className="loading">{error || "Opening …"}</p>;
   const Shown = PANELS.find(([id]) => id === panel)?.[2] ?? AskPanel;

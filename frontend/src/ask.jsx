@@ -1,5 +1,5 @@
 // Questions: what is known about a case, what follows for the others, and what the answer rests on.
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useState } from "react";
 import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
@@ -265,13 +265,8 @@ export function AskPanel() {
   const bars = useStudio((s) => s.bars);
   const given = useStudio((s) => s.given);
   const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
-  const { show, keepFocus } = useStudio.getState();
+  const { show } = useStudio.getState();
   const [chosen, setChosen] = useState(null);
-  const wasMissing = useRef(false);
-  useEffect(() => {
-    if (bars?.source && wasMissing.current) keepFocus();
-    wasMissing.current = Boolean(bars && !bars.source);
-  }, [bars, keepFocus]);
   if (!network) return <p className="hint">There are no variables to ask about yet: write or draw them first.</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   const state = variable.states.includes(chosen) ? chosen : variable.states.at(-1);
@@ -302,6 +297,9 @@ export function AskPanel() {
         </select>
       </label>
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
+      <p className="hidden" role="status">
+        {bars?.source && `${variable.name} is ${state}: ${percent(bars.bars[variable.name]?.[variable.states.indexOf(state)]?.[0])}`}
+      </p>
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
       <p className="hint">Click a state in the network, or choose it here, to say that it was observed.</p>

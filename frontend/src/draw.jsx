@@ -11,12 +11,14 @@ const listOf = (text) =>
 function NewVariable() {
   const [name, setName] = useState("");
   const [states, setStates] = useState("no, yes");
+  const field = useRef(null);
   const { edit, show } = useStudio.getState();
   const add = async (event) => {
     event.preventDefault();
     if (await edit({ op: "add_variable", name: name.trim(), states: listOf(states) })) {
       show({ selected: name.trim() });
       setName("");
+      field.current.focus(); // for the next one
     }
   };
   return (
@@ -24,7 +26,7 @@ function NewVariable() {
       <h3>New variable</h3>
       <label>
         Name
-        <input value={name} onChange={(event) => setName(event.target.value)} />
+        <input ref={field} value={name} onChange={(event) => setName(event.target.value)} />
       </label>
       <label>
         States, from low to high, with commas
@@ -40,6 +42,7 @@ function NewVariable() {
 function States({ variable }) {
   const [states, setStates] = useState(variable.states);
   const [cuts, setCuts] = useState("");
+  const list = useRef(null);
   const { edit } = useStudio.getState();
   const key = JSON.stringify([variable.name, variable.states, variable.cuts]);
   useEffect(() => {
@@ -50,13 +53,19 @@ function States({ variable }) {
     const moved = [...states];
     moved.splice(to, 0, ...moved.splice(from, 1));
     setStates(moved);
+    // The key goes on moving the same state; where it cannot go further, its name takes the focus.
+    requestAnimationFrame(() => {
+      const [up, down] = list.current.children[to].querySelectorAll("button");
+      const same = to < from ? up : down;
+      (same.disabled ? list.current.children[to].querySelector("input") : same).focus();
+    });
   };
   const points = listOf(cuts).map(Number);
   const changed = JSON.stringify(states) !== JSON.stringify(variable.states) || cuts !== (variable.cuts?.join(", ") ?? "");
   return (
     <>
       <h3>States of {variable.name}, from low to high</h3>
-      <ol className="states-list">
+      <ol className="states-list" ref={list}>
         {states.map((state, index) => (
           <li key={index}>
             <input
@@ -210,7 +219,7 @@ export function DrawPanel() {
                 >
                   Rename
                 </button>
-                <button type="button" onClick={() => edit({ op: "remove_variable", name: variable.name })}>
+                <button type="button" key={variable.name} onClick={() => edit({ op: "remove_variable", name: variable.name })}>
                   Delete {variable.name}
                 </button>
               </div>

@@ -1,12 +1,12 @@
 // The editor of the text: coloured, completed, with mistakes underlined and the state of each statement beside it.
 // Tabs share the text: every change has a version, and one that was made to an older version is moved over the newer.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap, selectedCompletion } from "@codemirror/autocomplete";
 import { collab, getSyncedVersion, receiveUpdates, sendableUpdates } from "@codemirror/collab";
-import { defaultKeymap, history, historyKeymap, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
-import { ChangeSet, EditorState, RangeSetBuilder, StateEffect, StateField, Text } from "@codemirror/state";
+import { ChangeSet, EditorState, Prec, RangeSetBuilder, StateEffect, StateField, Text } from "@codemirror/state";
 import {
   EditorView,
   GutterMarker,
@@ -108,6 +108,14 @@ export function Editor() {
   return <div className="editor" ref={place} />;
 }
 
+// A word that is complete needs no completion: the Enter key begins the next line.
+function leaveCompleted(view) {
+  const label = selectedCompletion(view.state)?.label;
+  const { head } = view.state.selection.main;
+  if (label && view.state.sliceDoc(head - label.length, head) === label) closeCompletion(view);
+  return false;
+}
+
 function newState(text, version, sync) {
   return EditorState.create({
     doc: text,
@@ -120,6 +128,7 @@ function newState(text, version, sync) {
       drawSelection(),
       bracketMatching(),
       closeBrackets(),
+      Prec.highest(keymap.of([{ key: "Enter", run: leaveCompleted }])),
       autocompletion({ override: [completer(() => useStudio.getState().network?.variables ?? [])], icons: false }),
       search({ top: true }),
       highlightActiveLine(),
@@ -349,6 +358,8 @@ function difference(old, fresh) {
 }
 
 function editorActions(view, sync) {
+  // What one click changes is one step of Undo, however quickly the next one follows.
+  const change = (changes) => view.current.dispatch({ changes, annotations: isolateHistory.of("full") });
   return {
     pull: sync.pull,
     flush: sync.flush,
@@ -357,23 +368,23 @@ function editorActions(view, sync) {
     redo: () => redo(view.current),
     text: () => view.current.state.doc.toString(),
     setText(text) {
-      view.current.dispatch({ changes: difference(view.current.state.doc.toString(), text) });
+      change(difference(view.current.state.doc.toString(), text));
     },
     goTo(line) {
       const doc = view.current.state.doc;
       const place = doc.line(Math.max(1, Math.min(line, doc.lines)));
       view.current.dispatch({ selection: { anchor: place.from, head: place.to }, scrollIntoView: true });
-      view.current.focus();
+      useStudio.setState({ view: "text" }); // on a tablet, where one part is shown at a time
+      requestAnimationFrame(() => view.current?.focus());
     },
     replaceLine(number, text) {
       const doc = view.current.state.doc;
       const line = doc.line(Math.min(number, doc.lines));
-      view.current.dispatch({ changes: { from: line.from, to: line.to, insert: text } });
+      change({ from: line.from, to: line.to, insert: text });
     },
     // A statement that is left out stays in the text, as a comment.
     leaveOut(line) {
-      const place = view.current.state.doc.line(line);
-      view.current.dispatch({ changes: { from: place.from, insert: "# left out: " } });
+      change({ from: view.current.state.doc.line(line).from, insert: "# left out: " });
     },
   };
 }

@@ -27,6 +27,8 @@ const LARGEST = 1.25; // zoom to begin with
 const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 const MANY = 12; // variables from which on a field finds them
+const MOVING = 200; // milliseconds that it takes to bring something into sight
+const PAN = 60; // pixels, of an arrow key
 const MARGINS = { top: "52px", bottom: "30px", x: 0.05 }; // for the field, the buttons and the legend around the network
 
 // Everything that is drawn: arrows may go round the boxes.
@@ -62,7 +64,9 @@ const TIPS = Object.fromEntries(
 );
 const MEANING = { raises: "raises", lowers: "lowers", neutral: "neither raises nor lowers throughout" };
 
-// A field that goes to a variable.
+const focusVariable = (name) => document.querySelector(`.react-flow__node[data-id="${CSS.escape(name)}"] .name`)?.focus({ preventScroll: true });
+
+// A field that goes to a variable; with the Enter key, the focus goes there as well.
 function Find({ variables, goTo }) {
   const [text, setText] = useState("");
   const match = (wanted) => {
@@ -74,7 +78,9 @@ function Find({ variables, goTo }) {
   const go = (event) => {
     event.preventDefault();
     const found = match(text);
-    if (found) goTo(found.name);
+    if (!found) return;
+    goTo(found.name);
+    setTimeout(() => focusVariable(found.name), MOVING);
   };
   return (
     <form className="find" role="search" onSubmit={go}>
@@ -245,7 +251,29 @@ function Flow() {
   const chosen = useStudio((s) => s.selected);
   const centre = (name, zoom) => {
     const box = boxOf(name);
-    if (box) flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: 200 });
+    if (box) flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: MOVING });
+  };
+  // The arrow keys pan, plus and minus zoom, and zero shows everything.
+  const onKeyDown = (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input")) return;
+    const { x, y, zoom } = flow.getViewport();
+    const [right, down] = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [0, 0];
+    if (right || down) flow.setViewport({ x: x + PAN * right, y: y + PAN * down, zoom });
+    else if (event.key === "+" || event.key === "=") flow.zoomIn();
+    else if (event.key === "-") flow.zoomOut();
+    else if (event.key === "0") flow.fitView({ padding: MARGINS });
+    else return;
+    event.preventDefault();
+  };
+  // What the Tab key comes to is brought into sight, once the browser's own scrolling was taken back.
+  const onFocus = ({ target, currentTarget }) => {
+    if (!target.matches(":focus-visible") || !target.closest(".react-flow__viewport")) return;
+    requestAnimationFrame(() => {
+      const [own, all] = [target.getBoundingClientRect(), currentTarget.getBoundingClientRect()];
+      const isSeen = own.left >= all.left && own.right <= all.right && own.top >= all.top && own.bottom <= all.bottom;
+      const { x, y } = flow.screenToFlowPosition({ x: own.left + own.width / 2, y: own.top + own.height / 2 });
+      if (!isSeen && target.isConnected) flow.setCenter(x, y, { zoom: flow.getZoom() }); // at once: the next key may follow
+    });
   };
   useEffect(() => {
     const timer = setTimeout(async () => {
@@ -263,34 +291,8 @@ function Flow() {
 
   const count = Object.keys(given.evidence).length + Object.keys(given.do).length + Object.keys(given.soft).length;
   return (
-    <ReactFlow
-      className={far ? "far" : ""}
-      nodes={nodes}
-      onNodesChange={onNodesChange}
-      edges={edges}
-      nodeTypes={nodeTypes}
-      edgeTypes={edgeTypes}
-      minZoom={0.05}
-      maxZoom={2}
-      nodesFocusable={false}
-      edgesFocusable
-      onlyRenderVisibleElements={network.variables.length > MOST_DRAWN}
-      deleteKeyCode={null}
-      onNodeDragStop={(_, node) => {
-        moved.current.set(node.id, node.position);
-        setMovedCount((count) => count + 1);
-      }}
-      onEdgeClick={(_, edge) => chooseArc(edge)}
-      onEdgesChange={(changes) => {
-        const chosen = changes.find((each) => each.type === "select" && each.selected); // by the keyboard
-        if (chosen) chooseArc(edges.find((each) => each.id === chosen.id));
-      }}
-      onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
-    >
-      <Background gap={24} size={1} />
-      {far && <FarNames variables={network.variables} boxOf={boxOf} />}
-      {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
-      <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }} />
+    // First what leads around the network, then the network: the Tab key goes that way.
+    <div className="canvas" tabIndex={-1} onKeyDown={onKeyDown} onFocus={onFocus}>
       <Panel position="top-left" className="given">
         {network.variables.length > MANY && (
           <Find
@@ -308,11 +310,40 @@ function Flow() {
         )}
         {impossible && <span className="problem" role="alert">{impossible}</span>}
       </Panel>
-      <Panel position="bottom-right" className="signs">
-        {["raises", "lowers"].map((kind) => kinds.has(kind) && <span key={kind} className={kind}>{kind}</span>)}
-        {hasBefore && <span className="was">the fit before</span>}
-      </Panel>
-    </ReactFlow>
+      <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }} />
+      <ReactFlow
+        className={far ? "far" : ""}
+        nodes={nodes}
+        onNodesChange={onNodesChange}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        minZoom={0.05}
+        maxZoom={2}
+        nodesFocusable={false}
+        edgesFocusable
+        onlyRenderVisibleElements={network.variables.length > MOST_DRAWN}
+        deleteKeyCode={null}
+        onNodeDragStop={(_, node) => {
+          moved.current.set(node.id, node.position);
+          setMovedCount((count) => count + 1);
+        }}
+        onEdgeClick={(_, edge) => chooseArc(edge)}
+        onEdgesChange={(changes) => {
+          const chosen = changes.find((each) => each.type === "select" && each.selected); // by the keyboard
+          if (chosen) chooseArc(edges.find((each) => each.id === chosen.id));
+        }}
+        onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
+      >
+        <Background gap={24} size={1} />
+        {far && <FarNames variables={network.variables} boxOf={boxOf} />}
+        {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
+        <Panel position="bottom-right" className="signs">
+          {["raises", "lowers"].map((kind) => kinds.has(kind) && <span key={kind} className={kind}>{kind}</span>)}
+          {hasBefore && <span className="was">the fit before</span>}
+        </Panel>
+      </ReactFlow>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 // Learning: options with defaults that suit most, progress, and what changed.
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { Bar } from "./graph.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
@@ -94,12 +94,7 @@ export function LearnNow({ options }) {
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
   const conflicts = useStudio((s) => s.check?.conflicts?.length ?? 0);
-  const { learn, keepFocus, show } = useStudio.getState();
-  const before = useRef(running);
-  useEffect(() => {
-    if (before.current !== running) keepFocus();
-    before.current = running;
-  }, [running, keepFocus]);
+  const { learn, show } = useStudio.getState();
   return (
     <>
       {!running && (

@@ -1,5 +1,5 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { hasMoved } from "./graph.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
 import { percent } from "./states.js";
@@ -15,7 +15,7 @@ function rowsText(observations) {
   return `${Math.abs(whole - observations) < 1e-6 ? "" : "about "}${whole.toLocaleString("en")} row${whole === 1 ? "" : "s"}`;
 }
 
-function Cell({ row, index, state, before, onClick, pressed, label }) {
+function Cell({ row, index, state, before, onClick, onFocus, tabIndex, pressed, label }) {
   const at = (value) => `${100 * value}%`;
   const learned = row.learned[index];
   const [low, high] = [row.low?.[index], row.high?.[index]];
@@ -29,7 +29,7 @@ function Cell({ row, index, state, before, onClick, pressed, label }) {
     before !== undefined ? `${percent(before)} in the fit before` : "",
   ].filter(Boolean);
   return (
-    <button type="button" className="cell" aria-pressed={pressed} aria-label={`${state} ${percent(learned)}; ${label}: ${words.join("; ")}`} title={words.join("\n")} onClick={onClick}>
+    <button type="button" className="cell" aria-pressed={pressed} aria-label={`${state} ${percent(learned)}; ${label}: ${words.join("; ")}`} title={words.join("\n")} onClick={onClick} onFocus={onFocus} tabIndex={tabIndex}>
       <span className="label">{state}</span>{" "}
       <span className="track" aria-hidden="true">
         {least !== null && least !== undefined && <span className="allowed" style={{ left: at(least), width: at(Math.max(0.005, most - least)) }} />}
@@ -46,6 +46,16 @@ function Cell({ row, index, state, before, onClick, pressed, label }) {
   );
 }
 
+// The arrow keys go from number to number, so that the Tab key leaves a large CPT at once.
+function moveCell(event) {
+  const cells = [...event.currentTarget.querySelectorAll(".cell")];
+  const place = cells.indexOf(event.target);
+  const next = { ArrowDown: cells[place + 1], ArrowUp: cells[place - 1], Home: cells[0], End: cells.at(-1) }[event.key];
+  if (place < 0 || !next) return;
+  event.preventDefault();
+  next.focus();
+}
+
 const conditionsOf = (row) => Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
 
 function Cpt({ variable }) {
@@ -54,9 +64,14 @@ function Cpt({ variable }) {
   const [cell, setCell] = useState(null);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(FEW_ROWS);
+  const [current, setCurrent] = useState(null); // where the Tab key enters: the number that had the focus last
+  const form = useRef(null);
   if (!rows) return <p className="hint">The numbers of this CPT are too many to show here.</p>;
   const words = filter.toLowerCase().split(/[\s,]+/).filter(Boolean);
   const found = rows.filter((row) => words.every((word) => conditionsOf(row).some((each) => each.toLowerCase().includes(word))));
+  const shown = found.slice(0, most);
+  const entry = shown.some((row) => row.index === current?.[0]) ? current : [shown[0]?.index, 0];
+  const isCurrent = (row, index) => row.index === entry[0] && index === entry[1];
   const chosen = cell && cell.name === variable.name ? rows.find((row) => row.index === cell.row) : null;
   return (
     <>
@@ -66,9 +81,9 @@ function Cpt({ variable }) {
           <input type="search" value={filter} placeholder={conditionsOf(rows[0]).join(" ")} onChange={(event) => setFilter(event.target.value)} />
         </label>
       )}
-      <div className="scroll" tabIndex={0} role="region" aria-label={`Probabilities of ${variable.name}`}>
-        <ul className="cpt">
-          {found.slice(0, most).map((row) => {
+      <div className="scroll" role="region" aria-label={`Probabilities of ${variable.name}; the arrow keys go from number to number`}>
+        <ul className="cpt" onKeyDown={moveCell}>
+          {shown.map((row) => {
             const conditions = conditionsOf(row);
             return (
               <li key={row.index}>
@@ -88,7 +103,13 @@ function Cpt({ variable }) {
                       before={before?.[row.index]?.[index]}
                       label={`P(${variable.name}=${state}${conditions.length ? ` | ${conditions.join(", ")}` : ""})`}
                       pressed={chosen === row && cell.index === index}
-                      onClick={() => setCell({ name: variable.name, row: row.index, index })}
+                      tabIndex={isCurrent(row, index) ? 0 : -1}
+                      onFocus={() => setCurrent([row.index, index])}
+                      onClick={(event) => {
+                        setCell({ name: variable.name, row: row.index, index });
+                        // By a key: what can be said about it stands further down.
+                        if (!event.detail) requestAnimationFrame(() => form.current?.querySelector("input")?.focus());
+                      }}
                     />
                   ))}
                 </div>
@@ -119,7 +140,7 @@ function Cpt({ variable }) {
         ))}
       </p>
       {chosen && (
-        <div className="stating">
+        <div className="stating" ref={form} onKeyDown={(event) => event.key === "Escape" && document.querySelector(".cell[aria-pressed=true]")?.focus()}>
           <h3>State something about this number</h3>
           <StateBounds
             name={variable.name}

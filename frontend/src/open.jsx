@@ -20,22 +20,24 @@ const SEPARATORS = [
   ["|", "bar |"],
 ];
 
+const NOTHING = { kind: "", sheets: [] };
+
 // How the file of a table is written, with its first rows as they would be read.
 function Written({ table, format, setFormat, setProblem }) {
   const [found, setFound] = useState(null);
   useEffect(() => {
     let wanted = true;
-    setFound(null);
     if (table)
       post("/api/preview", { table, format })
-        .then((answer) => wanted && setFound(answer))
-        .catch((error) => wanted && setFound({ problem: error.message, sheets: [], columns: [], rows: [] }));
+        .then((answer) => wanted && setFound({ ...answer, table }))
+        .catch((error) => wanted && setFound((old) => ({ ...(old ?? NOTHING), table, problem: error.message, columns: [], rows: [] })));
     return () => {
       wanted = false;
     };
   }, [table, JSON.stringify(format)]);
-  useEffect(() => setProblem(found?.problem ?? ""), [found, setProblem]);
-  if (!table || !found) return null;
+  const isShown = Boolean(table) && found?.table === table; // until the rows of another choice are here, those of the last one stay
+  useEffect(() => setProblem((isShown && found.problem) || ""), [isShown, found, setProblem]);
+  if (!isShown) return null;
   const change = (part) => setFormat({ ...format, ...part });
   return (
     <div className="written">

@@ -187,7 +187,6 @@ export const useStudio = create((set, get) => ({
       await get().editor?.flush();
       await get().load(() => post("/api/open", request));
       set({ dialog: null });
-      get().keepFocus();
     });
   },
 
@@ -195,13 +194,6 @@ export const useStudio = create((set, get) => ({
   drawFirst() {
     set({ panel: "draw", view: "answers" });
     requestAnimationFrame(() => document.querySelector(".new input")?.focus());
-  },
-
-  // What had the focus is gone: the panel takes it, so that somebody without a mouse need not begin at the top.
-  keepFocus() {
-    requestAnimationFrame(() => {
-      if (document.activeElement === document.body) document.getElementById("panel")?.focus({ preventScroll: true });
-    });
   },
 
   async upload(file) {

@@ -16,18 +16,24 @@ export function Tour() {
   const step = useStudio((s) => s.tour);
   const { show } = useStudio.getState();
   const box = useRef(null);
+  const opener = useRef(null);
   useEffect(() => {
     if (step === null || step === undefined) return undefined;
     const [target, view, panel] = STEPS[step];
     show({ view, panel });
     const element = document.querySelector(target);
     element?.classList.add("toured");
-    box.current?.focus();
+    opener.current ??= document.activeElement;
+    box.current.focus();
     return () => element?.classList.remove("toured");
   }, [step, show]);
   if (step === null || step === undefined) return null;
   const [target, , , title, text] = STEPS[step];
-  const end = () => show({ tour: null, panel: "ask", view: "network" });
+  const end = () => {
+    show({ tour: null, panel: "ask", view: "network" });
+    opener.current?.focus();
+    opener.current = null;
+  };
   return (
     <div className={`tour ${target === ".answers" ? "left" : ""}`} role="dialog" aria-label={`Tour: ${title}`} tabIndex={-1} ref={box} onKeyDown={(event) => event.key === "Escape" && end()}>
       <h2>{title}</h2>

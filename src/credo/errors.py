@@ -326,8 +326,8 @@ def readable_count(count: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 row`, `1,200 rows`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """A number of things and their name: `1 row`, `1,200 rows`."""
+    return f"{readable_count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def readable_bytes(count: float) -> str:

@@ -21,7 +21,7 @@ from tests.helpers.blocks import at_most, block_of, random_block
 from tests.helpers.posterior_runs import Given, family, learn
 
 STARTS = np.array([0, 2, 4, 7])
-UNTIED = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+UNTIED: list[tuple[np.ndarray, np.ndarray]] = []
 
 
 def test_effort_is_what_the_worst_parameter_needs() -> None:
@@ -35,7 +35,7 @@ def test_effort_is_what_the_worst_parameter_needs() -> None:
 def test_tied_distributions_get_half_of_the_effort() -> None:
     sizes = np.array([10.0, 10.0, 500.0, 500.0, 500.0, 500.0, 500.0])
     tied = np.array([0, 2]), np.array([0, 2])
-    found = needed_effort(np.full(3, 100.0), sizes, 90.0 - sizes, 100, STARTS, tied, 20, np.inf)
+    found = needed_effort(np.full(3, 100.0), sizes, 90.0 - sizes, 100, STARTS, [tied], 20, np.inf)
     assert found.tolist() == [8, 1, 4]
 
 

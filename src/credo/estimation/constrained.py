@@ -24,7 +24,7 @@ from credo.constraints.constraint_set import LinearConstraints
 from credo.errors import Status, counted
 from credo.estimation.counting import counting_m_step, relative_frequencies
 from credo.estimation.em.steps import MStep, StartingMStep
-from credo.estimation.general_steps import GeneralEnd, GeneralSteps, bind_general
+from credo.estimation.general_steps import GeneralEnd, GeneralSteps, Wanted, bind_general
 from credo.estimation.method import Method
 from credo.estimation.pinned import contradictions, pinned_at_zero
 from credo.estimation.problem import Problem
@@ -94,9 +94,9 @@ def optimum(
     soft_weight: float,
     repetitions: int = 1,
     start: Mapping[str, Numbers] | None = None,
-    any_point: bool = False,
+    wanted: Wanted = "optimum",
 ) -> Optimum:
-    """The optimum for these weights; `start` as in `estimate`, `any_point` as in `bind_general`."""
+    """The optimum for these weights; `start` as in `estimate`, `wanted` as in `bind_general`."""
     estimates = solve_blocks(problem, weights, soft_weight, repetitions)
     theta, unseen = relative_frequencies(problem, weights)
     for each in estimates:
@@ -104,7 +104,7 @@ def optimum(
     theta = _with_zeros(problem, theta)
     general = None
     if problem.constraints.general:
-        general = _bind_general(problem, weights, soft_weight, theta, repetitions, start, any_point)
+        general = _bind_general(problem, weights, soft_weight, theta, repetitions, start, wanted)
     if general is None:
         return Optimum(theta, unseen, estimates, None)
     return Optimum(general.theta, unseen, _joined_estimates(estimates, general), general)
@@ -124,7 +124,7 @@ def _bind_general(
     relaxed: Numbers,
     repetitions: int,
     start: Mapping[str, Numbers] | None,
-    any_point: bool,
+    wanted: Wanted,
 ) -> GeneralEnd | None:
     """Where steps under statements about any probability of the network end; None where these hold already."""
     theta = relaxed.copy()
@@ -132,7 +132,7 @@ def _bind_general(
         theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
     steps = general_steps(problem, weights, soft_weight, relaxed, repetitions)
     whole = None if start is None else problem.layout.pack({**problem.network.cpts, **start})
-    return bind_general(steps, theta, whole, any_point)
+    return bind_general(steps, theta, whole, wanted)
 
 
 def general_steps(

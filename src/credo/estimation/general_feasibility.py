@@ -53,7 +53,7 @@ def _tried(constraints: Constraints, network: Network) -> tuple[GeneralSearch, d
         network, names, empty(layout_for_counts(network)), as_prior(1.0, network), constraints, blocks_of(constraints)
     )
     try:
-        end = optimum(problem, np.ones(problem.layout.size), 0.0, any_point=True)
+        end = optimum(problem, np.ones(problem.layout.size), 0.0, wanted="point")
     except InfeasibleError:
         return GeneralSearch(False, np.inf), {}
     if end.general is None or end.general.holds:

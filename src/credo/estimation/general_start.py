@@ -12,13 +12,18 @@ from credo.constraints.constraint_set import GeneralConstraint, LinearConstraint
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import CredoError
 from credo.estimation.constrained import general_steps, optimum
-from credo.estimation.general_steps import LIMIT
+from credo.estimation.general_steps import LIMIT, Wanted
 from credo.estimation.problem import Problem
 from credo.sampling.general_updates import GeneralRegion
 from credo.statistics.general_statements import GeneralStatements
 from credo.types import Numbers
 
-SHARES = (1.0, 0.1, 0.001)  # of the room inside, by which bounds are moved there
+SHARES: tuple[tuple[float, Wanted], ...] = (  # of the room inside, by which bounds are moved there
+    (0.1, "near point"),
+    (0.001, "near point"),
+    (0.1, "point"),
+    (0.001, "point"),
+)
 INSIDE = 0.2  # of the distance from a bound to a point inside, or to the opposite bound
 MOST_INSIDE = 0.02  # in probabilities
 
@@ -27,7 +32,7 @@ def general_region(problem: Problem) -> GeneralRegion:
     """The general statements, and CPTs inside of all that they and the others allow, near the most probable ones."""
     statements = GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit)
     weights = problem.vector() + 1.0 / _states(problem)
-    for share in SHARES:
+    for share, wanted in SHARES:
         moved = replace(
             problem.constraints,
             linear=_moved(problem, share),
@@ -35,7 +40,7 @@ def general_region(problem: Problem) -> GeneralRegion:
         )
         inside = replace(problem, constraints=moved, blocks=blocks_of(moved))
         try:
-            found = optimum(inside, weights, 0.0, any_point=True)
+            found = optimum(inside, weights, 0.0, wanted=wanted)
         except InfeasibleError:
             continue
         theta = found.theta.copy()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -49,6 +50,7 @@ NEARLY = 1e-3  # missed by so little, tangents are hard again
 ROUNDS, HELD = 12, 1e-10  # in which ordinary constraints that a step would miss are added to those that matter
 EM_STEPS = 4  # of an M-step
 
+Wanted = Literal["optimum", "point", "near point"]
 Solve = Callable[[Sequence[Block], Numbers, float, bool], list[BlockEstimate]]  # blocks, weights, W, in rounds
 
 
@@ -325,10 +327,11 @@ class GeneralSteps:
             if found is None:
                 break
             other, other_slopes = self.statements.linearised(found.theta)
-            if self.missed(other).max(initial=0.0) >= missed:
+            left = float(self.missed(other).max(initial=0.0))
+            if left >= missed:
                 break
             theta, values, slopes = found.theta, other, other_slopes
-            if found.is_elastic:
+            if found.is_elastic and left > LEAST_FALL * missed:
                 break
         return theta, values
 
@@ -350,11 +353,12 @@ class GeneralSteps:
 
 
 def bind_general(
-    steps: GeneralSteps, relaxed: Numbers, start: Numbers | None = None, any_point: bool = False
+    steps: GeneralSteps, relaxed: Numbers, start: Numbers | None = None, wanted: Wanted = "optimum"
 ) -> GeneralEnd | None:
     """The best local optimum from several starts; None where the optimum without general statements satisfies them.
 
-    With `any_point`, the first end at which all statements hold is enough.
+    Where a `point` is wanted, the first at which all statements hold is enough, the nearest to a start if that is
+    found; for a `near point` nothing else is tried.
 
     `start` is where an earlier step of EM ended: then it is the only one, few steps are made, and the objective at the
     end is no worse than there if all statements hold there.
@@ -371,10 +375,16 @@ def bind_general(
         return found if found is not None and found.holds and found.value <= here.value else here
     ends: list[GeneralEnd] = []
     is_large = _unknowns(steps) > FEW_UNKNOWNS
+    any_point = wanted != "optimum"
     progress = PROGRESS if is_large or any_point else SMALL_PROGRESS
     for number, point in enumerate(_starts(steps, relaxed)):
         if (is_large or any_point) and any(end.holds for end in ends):
             break
+        if any_point:
+            theta, values = steps.restored(point)
+            nearest = GeneralEnd(theta, [], steps.value(theta, values), float(steps.missed(values).max(initial=0.0)))
+            if nearest.holds or wanted == "near point":
+                return nearest
         end = steps.descend(point, progress=progress if number == 0 else ROUGH_PROGRESS)
         if end is not None:
             ends.append(end)

@@ -172,7 +172,8 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
         scanner.take(",")
     if len(states) != int(count):
         scanner.fail(
-            f"Variable {name} declares {int(count)} states and lists {len(states)}. A name with blanks needs quotes.",
+            f"Variable {name} declares {counted(int(count), 'state')} and lists {len(states)}. "
+            "A name with blanks needs quotes.",
             start,
         )
     scanner.expect(";", f"after the states of {name}")
@@ -334,8 +335,8 @@ def _configuration_number(scanner: Scanner, block: _Block, entry: _Entry, lookup
     if len(labels) != len(lookups):
         parents = ", ".join(block.parents) or "none"
         scanner.fail(
-            f"Configuration ({entry.labels.strip()}) of {block.child} has {len(labels)} states; the parents are: "
-            f"{parents}.",
+            f"Configuration ({entry.labels.strip()}) of {block.child} has {counted(len(labels), 'state')}; the parents "
+            f"are: {parents}.",
             entry.position,
         )
     for parent, lookup, label in zip(block.parents, lookups, labels, strict=True):

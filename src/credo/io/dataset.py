@@ -156,8 +156,8 @@ def checked_weights(values: object, rows: int, rows_before: int = 0) -> Numbers:
         raise DataError("The weights are not numbers.") from None
     if weights.shape != (rows,):
         raise DataError(
-            f"The table has {counted(rows, 'row')}, but the weights have the shape {weights.shape}: one number per row "
-            "is needed."
+            f"The table has {counted(rows, 'row')} but weights have the shape {weights.shape}: one number "
+            "per row is needed."
         )
     wrong = ~(weights >= 0) | (weights > LARGEST_WEIGHT)
     if wrong.any():

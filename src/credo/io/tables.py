@@ -131,7 +131,8 @@ def stream_table(
         raise no_weight()
     if weights is not None and weight_column is None and (count := np.size(weights)) != rows:
         raise DataError(
-            f"The table has {counted(rows, 'row')}, and there are {count:,} weights: one weight per row is needed."
+            f"The table has {counted(rows, 'row')}, but there are {counted(count, 'weight')}: one weight per "
+            "row is needed."
         )
 
 

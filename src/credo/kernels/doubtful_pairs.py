@@ -244,7 +244,7 @@ def move_pair_doubtful(
             low = max(low, step)
     rows = len(general.bounds)
     if rows:
-        clear_line(general, underway)
+        clear_line(underway)
         for m in range(first, last):
             add_direction(general, underway, doubt.firsts[m], 1.0)
             add_direction(general, underway, doubt.seconds[m], -1.0)

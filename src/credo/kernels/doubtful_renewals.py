@@ -190,7 +190,7 @@ def renew(
     exchange(doubt, number, arrays, theta, own.kept)
     ratio = statement_ratio(doubt, number, theta, own)
     if reaches and ratio > -np.inf:
-        clear_line(general, underway)
+        clear_line(underway)
         used = 0
         for m in range(first, last):
             for i in range(arrays.starts[doubt.sets[m]], arrays.starts[doubt.sets[m] + 1]):

@@ -14,13 +14,15 @@ from credo.kernels.compiler import compiled
 from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays, begin_doubt, draw_odds
 from credo.kernels.doubtful_updates import VisitArrays, visit
 from credo.kernels.general_lines import count_broken
-from credo.kernels.general_sweeps import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique, update_family
+from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique
+from credo.kernels.general_sweeps import most_passes, move_along_lines
 from credo.kernels.sampler_arrays import (
     ChainState,
     CliqueTree,
     DistributionArrays,
     Extras,
     GeneralArrays,
+    GeneralMoves,
     Geometry,
     Underway,
 )
@@ -33,6 +35,7 @@ def general_doubtful_sweep(
     extras: Extras,
     tree: CliqueTree,
     general: GeneralArrays,
+    moves: GeneralMoves,  # lines
     groups: Any,  # (groups,) which general statements reach
     doubt: DoubtArrays,
     beliefs: BeliefArrays,
@@ -66,10 +69,11 @@ def general_doubtful_sweep(
         if not is_drawn:
             draw_odds(beliefs, own.broken, own.odds, generator)
             is_drawn = True
-        update_family(
-            geometry, extras, general, own.odds, which, passes, own.shape, theta, limits, underway, touched, work,
-            work_indices, generator,
-        )  # fmt: skip
+        for done in range(most_passes(geometry, moves, which, passes)):
+            move_along_lines(
+                geometry, extras, general, moves, own.odds, which, passes, done, own.shape, theta, limits, underway,
+                touched, work, work_indices, generator,
+            )  # fmt: skip
         count_broken(general, underway, own.broken)
         visit(doubt, visits, which, passes, general, underway, arrays, state, own, generator)
         end_cpt(general, which, theta)

@@ -1,4 +1,8 @@
-"""Statements about any probability along a line in one CPT: whether each holds at a point, and where it begins to."""
+"""Statements about any probability along a line in one CPT: whether each holds at a point, and draws from the line.
+
+With all other CPTs fixed, every sum P(…) is linear in one CPT, and so along a line in it: S + t·dS. A statement about
+one conditional probability then bounds t; others are evaluated where a slice tries a point.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,18 @@ from typing import Any
 import numpy as np
 
 from credo.kernels.compiler import compiled
-from credo.kernels.sampler_arrays import BORROWING, ROUNDING, GeneralArrays, Underway
+from credo.kernels.polytope_moves import (
+    MOST_SHRINKS,
+    MOST_STEPS_OUT,
+    STEP_OUT,
+    ends_of_line,
+    extra_terms,
+    place_on_line,
+    set_gaps,
+    uniform,
+)
+from credo.kernels.sampler_arrays import BORROWING, ROUNDING, Extras, GeneralArrays, Underway
+from credo.kernels.sweeps import NOTHING
 
 TINY = 1e-15
 
@@ -90,21 +105,27 @@ def general_ratio(
 
 
 @compiled(**BORROWING)
+def advance(underway: Underway, step: float) -> None:
+    """The sums at another point of a line."""
+    for s in underway.active:
+        underway.sums[s] += step * underway.slopes[s]
+    for row in underway.rows:
+        underway.linear[0, row] += step * underway.linear[1, row]
+
+
+@compiled(**BORROWING)
 def go_on(general: GeneralArrays, underway: Underway, broken: Any, step: float) -> None:
     """The sums at another point of a line, and what does not hold there."""
-    for s in range(len(underway.sums)):
-        underway.sums[s] += step * underway.slopes[s]
-    for row in range(len(general.bounds)):
-        underway.linear[0, row] += step * underway.linear[1, row]
+    advance(underway, step)
     count_broken(general, underway, broken)
 
 
 @compiled(**BORROWING)
-def clear_line(general: GeneralArrays, underway: Underway) -> None:
+def clear_line(underway: Underway) -> None:
     """A direction without any change, to which those of single parameters are added."""
-    for s in range(len(underway.slopes)):
+    for s in underway.active:
         underway.slopes[s] = 0.0
-    for row in range(len(general.bounds)):
+    for row in underway.rows:
         underway.linear[1, row] = 0.0
 
 
@@ -112,7 +133,136 @@ def clear_line(general: GeneralArrays, underway: Underway) -> None:
 def add_direction(general: GeneralArrays, underway: Underway, index: int, change: float) -> None:
     """One parameter of a direction."""
     cell = general.places[index] - underway.first
-    for s in range(len(underway.slopes)):
+    for s in underway.active:
         underway.slopes[s] += change * underway.derivatives[cell, s]
     for e in range(general.entry_starts[index], general.entry_starts[index + 1]):
         underway.linear[1, general.entry_statements[e]] += change * general.entry_values[e]
+
+
+@compiled(**BORROWING)
+def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """What statements add to the log density at a point of a line: 0 or −∞, or −w/2·violation²."""
+    density = 0.0
+    for statement in named:
+        value = statement_value(general, statement, sums, changes, linear, step)
+        if np.isnan(general.weights[statement]):
+            if value > ROUNDING:
+                return -np.inf
+        elif value > 0.0 or (general.equality[statement] and value > -np.inf):
+            density -= 0.5 * general.weights[statement] * value * value
+    return density
+
+
+@compiled(**BORROWING)
+def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
+    """Σ log-odds of the statements that may be wrong and hold at a point of a line."""
+    density, row, count = 0.0, 0, len(general.bounds)
+    if len(odds) == 0:
+        return density
+    while row < count:
+        meaning = general.meanings[row]
+        if meaning < 0:
+            row += 1
+            continue
+        holds = True
+        while row < count and general.meanings[row] == meaning:
+            holds = holds and statement_value(general, row, sums, changes, linear, step) <= ROUNDING
+            row += 1
+        if holds:
+            density += odds[meaning]
+    return density
+
+
+@compiled(**BORROWING)
+def update_line(
+    general: GeneralArrays,
+    belief: Any,  # (meanings,) the log-odds of what may be wrong; empty where nothing is
+    indices: Any,
+    values: Any,
+    constraints: Any,
+    changes: Any,
+    named: Any,
+    extras: Extras,
+    exponents: Any,
+    theta: Any,
+    slack: Any,
+    underway: Underway,  # with the changes of sums along the direction
+    touched: Any,  # room for statements
+    work: Any,
+    generator: Any,
+) -> None:
+    """Along a direction, as `move_line`, within what statements about any probability allow."""
+    sums, slopes, linear = underway.sums, underway.slopes, underway.linear
+    low, high = ends_of_line(indices, values, constraints, changes, theta, slack)
+    count = 0
+    for statement in underway.rows:
+        term = general.term_starts[statement]
+        if general.meanings[statement] >= 0:
+            continue
+        if general.single[statement]:
+            above, below = general.above[term], general.below[term]
+            bound = general.bounds[statement] / general.coefficients[term]
+            sign = 1.0 if general.coefficients[term] > 0.0 else -1.0
+            if below >= 0:
+                value = sign * (sums[above] - bound * sums[below])
+                slope = sign * (slopes[above] - bound * slopes[below])
+                scale = abs(slopes[above]) + abs(bound * slopes[below])
+            else:
+                value, slope = sign * (sums[above] - bound), sign * slopes[above]
+                scale = abs(slopes[above])
+            if abs(slope) > NOTHING * scale and scale > 0.0:
+                limit = -min(value, 0.0) / slope
+                if slope > 0.0:
+                    high = min(high, limit)
+                else:
+                    low = max(low, limit)
+        else:
+            moves = linear[1, statement] != 0.0
+            for k in range(term, general.term_starts[statement + 1]):
+                moves |= slopes[general.above[k]] != 0.0
+                if general.below[k] >= 0:
+                    moves |= slopes[general.below[k]] != 0.0
+            if moves:
+                touched[count] = statement
+                count += 1
+    if not (low < 0.0 < high):
+        return
+    length = high - low
+    gaps, old = work[0], work[1]
+    set_gaps(indices, values, theta, low, high, gaps, old)
+    now = np.log(-low / high)
+    others = touched[:count]
+    level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
+    level += extra_terms(extras, named, theta) + general_terms(general, others, sums, slopes, linear, 0.0)
+    level += believed_terms(general, belief, sums, slopes, linear, 0.0)
+    left = now - STEP_OUT * uniform(generator)
+    right = left + STEP_OUT
+    most_left = int(MOST_STEPS_OUT * uniform(generator))
+    for _ in range(most_left):
+        if place_on_line(exponents, theta, indices, values, gaps, length, left) < level:
+            break
+        left -= STEP_OUT
+    for _ in range(MOST_STEPS_OUT - 1 - most_left):
+        if place_on_line(exponents, theta, indices, values, gaps, length, right) < level:
+            break
+        right += STEP_OUT
+    for _ in range(MOST_SHRINKS):
+        odds = left + uniform(generator) * (right - left)
+        density = place_on_line(exponents, theta, indices, values, gaps, length, odds)
+        if density >= level:
+            density += extra_terms(extras, named, theta)
+        if density >= level:
+            step = low + length / (1.0 + np.exp(-odds))
+            density += general_terms(general, others, sums, slopes, linear, step)
+            density += believed_terms(general, belief, sums, slopes, linear, step)
+            if density >= level:
+                for k in range(len(constraints)):
+                    slack[constraints[k]] -= step * changes[k]
+                advance(underway, step)
+                return
+        if odds < now:
+            left = odds
+        else:
+            right = odds
+    for k in range(len(indices)):
+        theta[indices[k]] = old[k]

@@ -1,9 +1,4 @@
-"""The compiled updates of CPTs under statements about any probability of the network.
-
-With all other CPTs fixed, every sum P(…) is linear in one CPT, and so along a line in it: S + t·dS. A statement about
-one conditional probability then bounds t; others are evaluated where a slice tries a point. The derivatives of all sums
-with respect to a CPT come from a clique tree, whose messages follow the updates from CPT to CPT.
-"""
+"""The compiled updates of CPTs under statements about any probability of the network, CPT after CPT."""
 
 from __future__ import annotations
 
@@ -11,219 +6,40 @@ from typing import Any
 
 import numpy as np
 
+from credo.kernels.collapsed import set_norms
 from credo.kernels.compiler import compiled
-from credo.kernels.general_lines import add_direction, clear_line, statement_value
-from credo.kernels.polytope_moves import (
-    MOST_SHRINKS,
-    MOST_STEPS_OUT,
-    STEP_OUT,
-    ends_of_line,
-    extra_terms,
-    place_on_line,
-    set_gaps,
-    uniform,
-)
-from credo.kernels.posterior_gibbs import set_shapes
+from credo.kernels.general_distributions import Binding, Collapsed, move_pairs, update_jointly_checked
+from credo.kernels.general_lines import add_direction, clear_line, update_line
+from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique
+from credo.kernels.polytope_moves import uniform
+from credo.kernels.posterior_gibbs import mixture_of, run_posterior, set_density, set_shapes
 from credo.kernels.sampler_arrays import (
     BORROWING,
-    ROUNDING,
     ChainState,
     CliqueTree,
     DistributionArrays,
     Extras,
     GeneralArrays,
+    GeneralMoves,
     Geometry,
+    JointUpdates,
+    Ranges,
+    Schedule,
     Underway,
 )
-from credo.kernels.sweeps import NOTHING, laid_out, refresh, work_space
-
-SEND = 0
+from credo.kernels.sweeps import laid_out, refresh, work_space
 
 
 @compiled(**BORROWING)
-def multiply_clique(
-    tree: CliqueTree, general: GeneralArrays, clique: int, family: int, message: int, messages: Any, row: Any, out: Any
-) -> None:
-    """The product of all that is put into a clique, but for one CPT or one message, summed into `out`."""
-    cells, indicators, maps = general.cpts, general.indicators, tree.maps
-    sums = indicators.shape[1]
-    skipped = message ^ 1 if message >= 0 else -1  # the message from where it goes
-    target = tree.outs[message] if message >= 0 else 0
-    first = tree.messages[message] if message >= 0 else general.family_starts[family]
-    if family >= 0:
-        for k in range(tree.family_starts[clique], tree.family_starts[clique + 1]):
-            if tree.family_inputs[k, 0] == family:
-                target = tree.family_inputs[k, 1]
-    last = tree.messages[message + 1] if message >= 0 else general.family_starts[family + 1]
-    for cell in range(last - first):
-        for s in range(sums):
-            out[cell, s] = 0.0
-    shift = first if family >= 0 else 0
-    for cell in range(tree.counts[clique]):
-        value = 1.0
-        for k in range(tree.family_starts[clique], tree.family_starts[clique + 1]):
-            if tree.family_inputs[k, 0] != family:
-                value *= cells[maps[tree.family_inputs[k, 1] + cell]]
-        if value == 0.0:
-            continue
-        for s in range(sums):
-            row[s] = value
-        for k in range(tree.indicator_starts[clique], tree.indicator_starts[clique + 1]):
-            place = tree.indicator_inputs[k, 0] + maps[tree.indicator_inputs[k, 1] + cell]
-            for s in range(sums):
-                row[s] *= indicators[place, s]
-        for k in range(tree.message_starts[clique], tree.message_starts[clique + 1]):
-            which = tree.message_inputs[k, 0]
-            if which != skipped:
-                place = tree.messages[which] + maps[tree.message_inputs[k, 1] + cell]
-                for s in range(sums):
-                    row[s] *= messages[place, s]
-        place = maps[target + cell] - shift
-        for s in range(sums):
-            out[place, s] += row[s]
-
-
-@compiled(**BORROWING)
-def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
-    """What statements add to the log density at a point of a line: 0 or −∞, or −w/2·violation²."""
-    density = 0.0
-    for statement in named:
-        value = statement_value(general, statement, sums, changes, linear, step)
-        if np.isnan(general.weights[statement]):
-            if value > ROUNDING:
-                return -np.inf
-        elif value > 0.0 or (general.equality[statement] and value > -np.inf):
-            density -= 0.5 * general.weights[statement] * value * value
-    return density
-
-
-@compiled(**BORROWING)
-def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
-    """Σ log-odds of the statements that may be wrong and hold at a point of a line."""
-    density, row, count = 0.0, 0, len(general.bounds)
-    if len(odds) == 0:
-        return density
-    while row < count:
-        meaning = general.meanings[row]
-        if meaning < 0:
-            row += 1
-            continue
-        holds = True
-        while row < count and general.meanings[row] == meaning:
-            holds = holds and statement_value(general, row, sums, changes, linear, step) <= ROUNDING
-            row += 1
-        if holds:
-            density += odds[meaning]
-    return density
-
-
-@compiled(**BORROWING)
-def update_line(
-    general: GeneralArrays,
-    belief: Any,  # (meanings,) the log-odds of what may be wrong; empty where nothing is
-    indices: Any,
-    values: Any,
-    constraints: Any,
-    changes: Any,
-    named: Any,
-    extras: Extras,
-    exponents: Any,
-    theta: Any,
-    slack: Any,
-    sums: Any,
-    slopes: Any,
-    linear: Any,
-    touched: Any,  # room for statements
-    work: Any,
-    generator: Any,
-) -> None:
-    """Along a direction, as `move_line`, with sums that change by `slopes` and parameters in statements by `linear`."""
-    low, high = ends_of_line(indices, values, constraints, changes, theta, slack)
-    count = 0
-    for statement in range(len(general.bounds)):
-        term = general.term_starts[statement]
-        if general.meanings[statement] >= 0:
-            continue
-        if general.single[statement]:
-            above, below = general.above[term], general.below[term]
-            bound = general.bounds[statement] / general.coefficients[term]
-            sign = 1.0 if general.coefficients[term] > 0.0 else -1.0
-            if below >= 0:
-                value = sign * (sums[above] - bound * sums[below])
-                slope = sign * (slopes[above] - bound * slopes[below])
-                scale = abs(slopes[above]) + abs(bound * slopes[below])
-            else:
-                value, slope = sign * (sums[above] - bound), sign * slopes[above]
-                scale = abs(slopes[above])
-            if abs(slope) > NOTHING * scale and scale > 0.0:
-                limit = -min(value, 0.0) / slope
-                if slope > 0.0:
-                    high = min(high, limit)
-                else:
-                    low = max(low, limit)
-        else:
-            moves = linear[1, statement] != 0.0
-            for k in range(term, general.term_starts[statement + 1]):
-                moves |= slopes[general.above[k]] != 0.0
-                if general.below[k] >= 0:
-                    moves |= slopes[general.below[k]] != 0.0
-            if moves:
-                touched[count] = statement
-                count += 1
-    if not (low < 0.0 < high):
-        return
-    length = high - low
-    gaps, old = work[0], work[1]
-    set_gaps(indices, values, theta, low, high, gaps, old)
-    now = np.log(-low / high)
-    others = touched[:count]
-    level = place_on_line(exponents, theta, indices, values, gaps, length, now) + np.log(uniform(generator))
-    level += extra_terms(extras, named, theta) + general_terms(general, others, sums, slopes, linear, 0.0)
-    level += believed_terms(general, belief, sums, slopes, linear, 0.0)
-    left = now - STEP_OUT * uniform(generator)
-    right = left + STEP_OUT
-    most_left = int(MOST_STEPS_OUT * uniform(generator))
-    for _ in range(most_left):
-        if place_on_line(exponents, theta, indices, values, gaps, length, left) < level:
-            break
-        left -= STEP_OUT
-    for _ in range(MOST_STEPS_OUT - 1 - most_left):
-        if place_on_line(exponents, theta, indices, values, gaps, length, right) < level:
-            break
-        right += STEP_OUT
-    for _ in range(MOST_SHRINKS):
-        odds = left + uniform(generator) * (right - left)
-        density = place_on_line(exponents, theta, indices, values, gaps, length, odds)
-        if density >= level:
-            density += extra_terms(extras, named, theta)
-        if density >= level:
-            step = low + length / (1.0 + np.exp(-odds))
-            density += general_terms(general, others, sums, slopes, linear, step)
-            density += believed_terms(general, belief, sums, slopes, linear, step)
-            if density >= level:
-                for k in range(len(constraints)):
-                    slack[constraints[k]] -= step * changes[k]
-                for s in range(len(sums)):
-                    sums[s] += step * slopes[s]
-                for statement in range(len(general.bounds)):
-                    linear[0, statement] += step * linear[1, statement]
-                return
-        if odds < now:
-            left = odds
-        else:
-            right = odds
-    for k in range(len(indices)):
-        theta[indices[k]] = old[k]
-
-
-@compiled(**BORROWING)
-def update_family(
+def move_along_lines(
     geometry: Geometry,
     extras: Extras,
     general: GeneralArrays,
+    moves: GeneralMoves,
     odds: Any,
     family: int,
     passes: Any,  # (parameters of blocks,) how often each takes part
+    done: int,  # passes
     shape: Any,
     theta: Any,
     slack: Any,
@@ -233,18 +49,22 @@ def update_family(
     work_indices: Any,
     generator: Any,
 ) -> None:
-    """All moves within one CPT, each as often as its chance has it; what mixes slowly takes part in several passes."""
-    most = 1
-    for place in range(general.move_starts[family], general.move_starts[family + 1]):
-        most = max(most, passes_of_move(geometry, general.moves[place], passes))
-    for done in range(most):
-        for place in range(general.move_starts[family], general.move_starts[family + 1]):
-            move = general.moves[place]
-            if done == 0 or passes_of_move(geometry, move, passes) > done:
-                make_move(
-                    geometry, extras, general, odds, move, shape, theta, slack, underway, touched, work, work_indices,
-                    generator,
-                )  # fmt: skip
+    """The moves of one CPT that are no pairs of states, each as often as its chance has it."""
+    for place in range(moves.line_starts[family], moves.line_starts[family + 1]):
+        move = moves.lines[place]
+        if done > 0 and passes_of_move(geometry, move, passes) <= done:
+            continue
+        if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
+            continue
+        named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
+        indices, values, constraints, changes = laid_out(geometry, move, shape, theta, work, work_indices)
+        clear_line(underway)
+        for k in range(len(indices)):
+            add_direction(general, underway, indices[k], values[k])
+        update_line(
+            general, odds, indices, values, constraints, changes, named, extras, work[4], theta, slack, underway,
+            touched, work, generator,
+        )  # fmt: skip
 
 
 @compiled(**BORROWING)
@@ -257,78 +77,74 @@ def passes_of_move(geometry: Geometry, move: int, passes: Any) -> int:
 
 
 @compiled(**BORROWING)
-def make_move(
+def most_passes(geometry: Geometry, moves: GeneralMoves, family: int, passes: Any) -> int:
+    """In how many passes anything of a CPT takes part."""
+    most = 1
+    for place in range(moves.distribution_starts[family], moves.distribution_starts[family + 1]):
+        most = max(most, passes[geometry.distributions[moves.distributions[place]]])
+    for place in range(moves.line_starts[family], moves.line_starts[family + 1]):
+        most = max(most, passes_of_move(geometry, moves.lines[place], passes))
+    return most
+
+
+@compiled(**BORROWING)
+def update_family(
     geometry: Geometry,
     extras: Extras,
     general: GeneralArrays,
-    odds: Any,
-    move: int,
+    moves: GeneralMoves,
+    collapsed: Collapsed,
+    family: int,
+    passes: Any,  # (parameters of blocks,) how often each takes part
+    binding: Binding,
+    arrays: DistributionArrays,
+    state: ChainState,
     shape: Any,
-    theta: Any,
     slack: Any,
     underway: Underway,
     touched: Any,
     work: Any,
     work_indices: Any,
+    odds: Any,
     generator: Any,
 ) -> None:
-    """One move, as often as its chance has it."""
-    if geometry.chances[move] < 1.0 and uniform(generator) > geometry.chances[move]:
-        return
-    named = geometry.extra_list[geometry.extra_starts[move] : geometry.extra_starts[move + 1]]
-    indices, values, constraints, changes = laid_out(geometry, move, shape, theta, work, work_indices)
-    clear_line(general, underway)
-    for k in range(len(indices)):
-        add_direction(general, underway, indices[k], values[k])
-    update_line(
-        general, odds, indices, values, constraints, changes, named, extras, work[4], theta, slack, underway.sums,
-        underway.slopes, underway.linear, touched, work, generator,
-    )  # fmt: skip
+    """One CPT; what mixes slowly takes part in several passes.
+
+    Joint updates sum over components. What they change gets new ones, before it is moved given these again.
+    """
+    for done in range(most_passes(geometry, moves, family, passes)):
+        for place in range(moves.distribution_starts[family], moves.distribution_starts[family + 1]):
+            if done == 0 or passes[geometry.distributions[moves.distributions[place]]] > done:
+                move_pairs(geometry, general, moves, place, binding, shape, state.theta, slack, underway, generator)
+        move_along_lines(
+            geometry, extras, general, moves, odds, family, passes, done, shape, state.theta, slack, underway, touched,
+            work, work_indices, generator,
+        )  # fmt: skip
+        for place in range(moves.joint_starts[family], moves.joint_starts[family + 1]):
+            which = moves.joints[place]
+            if done > 0 and passes_of_update(collapsed.updates, which, passes) <= done:
+                continue
+            if uniform(generator) < collapsed.updates.chances[which]:
+                update_jointly_checked(
+                    geometry, extras, general, collapsed, which, arrays, state, shape, underway, generator
+                )
+        refresh_groups(geometry, moves, family, state.theta, slack)
 
 
-@compiled(error_model="numpy")
-def begin_cpt(tree: CliqueTree, general: GeneralArrays, clique: int, family: int, messages: Any, room: Underway) -> Any:
-    """A CPT as it is begun: the derivatives of all sums with respect to it, and the sums."""
-    first, last = general.family_starts[family], general.family_starts[family + 1]
-    multiply_clique(tree, general, clique, family, -1, messages, room.slopes, room.derivatives)
-    for s in range(len(room.sums)):
-        room.sums[s] = 0.0
-    for cell in range(first, last):
-        for s in range(len(room.sums)):
-            room.sums[s] += general.cpts[cell] * room.derivatives[cell - first, s]
-    return Underway(first, room.derivatives, room.sums, room.slopes, room.linear, room.kept)
+@compiled(**BORROWING)
+def passes_of_update(updates: JointUpdates, which: int, passes: Any) -> int:
+    """How often a joint update takes part in a sweep: as the parameter that does most."""
+    most = 1
+    for step in range(updates.starts[which], updates.starts[which + 1]):
+        most = max(most, passes[updates.numbers[step]])
+    return most
 
 
-@compiled(error_model="numpy")
-def end_cpt(general: GeneralArrays, family: int, theta: Any) -> None:
-    """What a CPT became, for the messages to others."""
-    for i in range(len(general.places)):
-        cell = general.places[i]
-        if general.family_starts[family] <= cell < general.family_starts[family + 1]:
-            general.cpts[cell] = theta[i]
-
-
-@compiled(error_model="numpy")
-def begin_sweep(tree: CliqueTree, general: GeneralArrays, theta: Any, messages: Any) -> Any:
-    """The present CPTs, the messages to the root, and room for the CPTs that are updated one by one."""
-    count, statements = general.indicators.shape[1], len(general.bounds)
-    for i in range(len(general.places)):
-        if general.places[i] >= 0:
-            general.cpts[general.places[i]] = theta[i]
-    largest = 0
-    for family in range(len(general.family_starts) - 1):
-        largest = max(largest, general.family_starts[family + 1] - general.family_starts[family])
-    linear = np.zeros((2, statements))
-    for i in range(len(general.entry_starts) - 1):
-        for e in range(general.entry_starts[i], general.entry_starts[i + 1]):
-            linear[0, general.entry_statements[e]] += general.entry_values[e] * theta[i]
-    slopes = np.empty(count)
-    for k in range(len(tree.collecting)):
-        clique, message = tree.collecting[k, 1], tree.collecting[k, 2]
-        out = messages[tree.messages[message] : tree.messages[message + 1]]
-        multiply_clique(tree, general, clique, -1, message, messages, slopes, out)
-    kept = np.empty((2, max(count, statements)))
-    return Underway(general.family_starts[0], np.empty((largest, count)), np.empty(count), slopes, linear, kept)
+@compiled(**BORROWING)
+def refresh_groups(geometry: Geometry, moves: GeneralMoves, family: int, theta: Any, slack: Any) -> None:
+    """b − Aθ of all groups of a CPT, which joint updates do not follow."""
+    for place in range(moves.group_starts[family], moves.group_starts[family + 1]):
+        refresh(geometry, moves.groups[place], theta, slack)
 
 
 @compiled(error_model="numpy")
@@ -337,6 +153,8 @@ def general_sweep(
     extras: Extras,
     tree: CliqueTree,
     general: GeneralArrays,
+    moves: GeneralMoves,
+    updates: JointUpdates,
     groups: Any,  # (groups,) which general statements reach
     passes: Any,  # (parameters of blocks,) how often each takes part
     arrays: DistributionArrays,
@@ -344,14 +162,26 @@ def general_sweep(
     generator: Any,
 ) -> None:
     """Every CPT that general statements reach once, with derivatives that follow the updates."""
-    theta = state.theta
+    theta, count, components = state.theta, len(arrays.families), arrays.strengths.shape[1]
     slack = np.empty(len(geometry.bounds))
     for group in range(len(groups)):
         refresh(geometry, group, theta, slack)
     shape, odds = np.empty(len(theta)), np.empty(0)
     set_shapes(arrays, state, arrays.seen, 0, shape)
+    families = len(arrays.cells) - 1
+    norms, density = np.empty((families, 2, components)), np.empty((families, 2, components))
+    set_norms(arrays, state.means, norms)
+    set_density(state, np.zeros(families, dtype=np.int64), 0, norms, density)
+    order = np.full(count, -1, dtype=np.int64)
+    mixture = mixture_of(arrays, state, density)
+    collapsed = Collapsed(updates, mixture, np.empty(len(theta)), order, np.empty(components))
+    states = 0
+    for d in range(count):
+        states = max(states, arrays.starts[d + 1] - arrays.starts[d])
+    rows = len(general.bounds)
+    binding = Binding(np.empty(rows), np.empty((rows, states)), np.empty(rows), np.empty(states))
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
-    touched = np.empty(len(general.bounds), dtype=np.int64)
+    touched = np.empty(rows, dtype=np.int64)
     work, indices = work_space(len(theta), len(slack))
     room = begin_sweep(tree, general, theta, messages)
     for k in range(len(tree.operations)):
@@ -362,7 +192,45 @@ def general_sweep(
             continue
         underway = begin_cpt(tree, general, clique, which, messages, room)
         update_family(
-            geometry, extras, general, odds, which, passes, shape, theta, slack, underway, touched, work, indices,
-            generator,
+            geometry, extras, general, moves, collapsed, which, passes, binding, arrays, state, shape, slack, underway,
+            touched, work, indices, odds, generator,
         )  # fmt: skip
         end_cpt(general, which, theta)
+
+
+@compiled(error_model="numpy")
+def run_general(
+    geometry: Geometry,
+    extras: Extras,
+    tree: CliqueTree,
+    general: GeneralArrays,
+    moves: GeneralMoves,
+    general_joint: JointUpdates,  # of groups that general statements reach
+    groups: Any,  # (groups,) which these are
+    passes: Any,
+    updates: JointUpdates,  # of all other groups
+    ranges: Ranges,
+    arrays: DistributionArrays,
+    schedule: Schedule,
+    state: ChainState,
+    mean_concentration: float,
+    pooling_concentration: float,
+    thinning: int,
+    out_theta: Any,
+    out_component: Any,
+    out_means: Any,
+    out_weights: Any,
+    moments: Any,
+    generator: Any,
+) -> None:
+    """Draws as `run_posterior` makes them, with a sweep of what general statements reach before each of its own."""
+    for draw in range(len(out_theta)):
+        now = slice(draw, draw + 1)
+        for _ in range(thinning):
+            general_sweep(
+                geometry, extras, tree, general, moves, general_joint, groups, passes, arrays, state, generator
+            )
+            run_posterior(
+                geometry, extras, updates, ranges, arrays, schedule, state, mean_concentration, pooling_concentration,
+                1, out_theta[now], out_component[now], out_means[now], out_weights[now], moments, generator,
+            )  # fmt: skip

@@ -207,15 +207,15 @@ def update_alone(
     old: Any,
     order: Any,
     generator: Any,
-) -> None:
-    """The update of one parameter: what constraints leave it is the same before and after."""
+) -> bool:
+    """The update of one parameter: what constraints leave it is the same before and after. Whether it was taken."""
     step = updates.starts[which]
     number = updates.numbers[step]
     d = geometry.owners[number]
     order[d] = step
     low, high, rest = allowed_interval(geometry, updates, step, order, theta)
     if not low < high:
-        return
+        return False
     states = geometry.distributions[d + 1] - geometry.distributions[d]
     value, left = proposed(low, high, int(3.0 * uniform(generator)), generator)
     up, down = np.log(value / theta[number]), np.log(left / rest)
@@ -231,13 +231,15 @@ def update_alone(
     if len(named):
         gain -= extra_terms(extras, named, theta)
     elif gain + np.log(mixture.strengths.shape[1]) < level:
-        return  # whatever the smaller terms are
+        return False  # whatever the smaller terms are
     gain += log_others(mixture, d, after, highest_after) - log_others(mixture, d, before, highest_before)
     if not level < gain:
-        return  # extra terms are never above zero
+        return False  # extra terms are never above zero
     set_state(geometry, d, number, value, left, rest, old, theta)
     if len(named) and not level < gain + extra_terms(extras, named, theta):
         take_back(geometry, d, old, theta)
+        return False
+    return True
 
 
 @compiled(**BORROWING)
@@ -251,8 +253,8 @@ def joint_update(
     old: Any,
     order: Any,
     generator: Any,
-) -> None:
-    """Propose one, and take it or not.
+) -> bool:
+    """Propose one, and take it or not: which of the two.
 
     With others in proportion, θ_k and their shares are the coordinates, and the volume element is (1 − θ_k)^(K − 2).
     """
@@ -266,7 +268,7 @@ def joint_update(
     for step in range(first, last):
         low, high, rest = allowed_interval(geometry, updates, step, order, theta)
         if not low < high:
-            return
+            return False
         product = with_parameter(product, theta[updates.numbers[step]], rest, proposal_factors(low, high))
     gain += product[3]
     product = (third, third, third, 0.0)
@@ -294,9 +296,10 @@ def joint_update(
     if len(named) and gain > -np.inf:
         gain += extra_terms(extras, named, theta)
     if np.log(uniform(generator)) < gain:
-        return
+        return True
     for step in range(first, first + moved):
         take_back(geometry, geometry.owners[updates.numbers[step]], old, theta)
+    return False
 
 
 @compiled(**BORROWING)

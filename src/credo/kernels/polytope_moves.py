@@ -73,6 +73,53 @@ def log_split(a: float, b: float, odds: float) -> float:
 
 
 @compiled(**BORROWING)
+def draw_split(i: int, j: int, low: float, high: float, shape: Any, theta: Any, generator: Any) -> float:
+    """Mass between two states of a distribution, of which the first can gain from `low` to `high`: what it gained.
+
+    A Beta(a_i, a_j) that is cut off. With a_i = a_j = 1 it is uniform and drawn as such; else by a slice in the
+    log-odds of the split.
+    """
+    a, b = shape[i], shape[j]
+    old_i, old_j = theta[i], theta[j]
+    if a == 1.0 and b == 1.0:
+        step = low + uniform(generator) * (high - low)
+        theta[i] = max(old_i + step, SMALLEST)
+        theta[j] = max(old_j - step, SMALLEST)
+        return step
+    now = np.log(old_i / old_j)
+    level = log_split(a, b, now) + np.log(uniform(generator))
+    left = -FARTHEST if low <= -old_i else np.log((old_i + low) / (old_j - low))
+    right = FARTHEST if high >= old_j else np.log((old_i + high) / (old_j - high))
+    left, right = min(max(left, level / a), now), max(min(right, -level / b), now)
+    odds = now
+    for _ in range(MOST_SHRINKS):
+        tried = left + uniform(generator) * (right - left)
+        if log_split(a, b, tried) >= level:
+            odds = tried
+            break
+        if tried < now:
+            left = tried
+        else:
+            right = tried
+    theta[i] = max((old_i + old_j) / (1.0 + np.exp(-odds)), SMALLEST)
+    theta[j] = max((old_i + old_j) / (1.0 + np.exp(odds)), SMALLEST)
+    return theta[i] - old_i
+
+
+@compiled(**BORROWING)
+def ends_of_pair(i: int, j: int, start: int, stop: int, constraints: Any, changes: Any, theta: Any, slack: Any) -> Any:
+    """How much the first of two states can gain from the second, (low, high), under constraints that name one."""
+    low, high = -theta[i], theta[j]
+    for e in range(start, stop):
+        limit = slack[constraints[e]] / changes[e]
+        if changes[e] > 0.0:
+            high = min(high, limit)
+        else:
+            low = max(low, limit)
+    return low, high
+
+
+@compiled(**BORROWING)
 def move_pair(
     i: int,
     j: int,
@@ -85,43 +132,9 @@ def move_pair(
     slack: Any,
     generator: Any,
 ) -> None:
-    """Mass between two states of a distribution: a Beta(a_i, a_j), truncated by the constraints that name one of them.
-
-    With a_i = a_j = 1 it is uniform and drawn as such; else by a slice in the log-odds of the split.
-    """
-    a, b = shape[i], shape[j]
-    old_i, old_j = theta[i], theta[j]
-    low, high = -old_i, old_j
-    for e in range(start, stop):
-        limit = slack[constraints[e]] / changes[e]
-        if changes[e] > 0.0:
-            high = min(high, limit)
-        else:
-            low = max(low, limit)
-    low, high = min(low, 0.0), max(high, 0.0)
-    if a == 1.0 and b == 1.0:
-        step = low + uniform(generator) * (high - low)
-        theta[i] = max(old_i + step, SMALLEST)
-        theta[j] = max(old_j - step, SMALLEST)
-    else:
-        now = np.log(old_i / old_j)
-        level = log_split(a, b, now) + np.log(uniform(generator))
-        left = -FARTHEST if low <= -old_i else np.log((old_i + low) / (old_j - low))
-        right = FARTHEST if high >= old_j else np.log((old_i + high) / (old_j - high))
-        left, right = min(max(left, level / a), now), max(min(right, -level / b), now)
-        odds = now
-        for _ in range(MOST_SHRINKS):
-            tried = left + uniform(generator) * (right - left)
-            if log_split(a, b, tried) >= level:
-                odds = tried
-                break
-            if tried < now:
-                left = tried
-            else:
-                right = tried
-        theta[i] = max((old_i + old_j) / (1.0 + np.exp(-odds)), SMALLEST)
-        theta[j] = max((old_i + old_j) / (1.0 + np.exp(odds)), SMALLEST)
-        step = theta[i] - old_i
+    """Mass between two states of a distribution, within the constraints that name one of them."""
+    low, high = ends_of_pair(i, j, start, stop, constraints, changes, theta, slack)
+    step = draw_split(i, j, min(low, 0.0), max(high, 0.0), shape, theta, generator)
     for e in range(start, stop):
         slack[constraints[e]] -= changes[e] * step
 

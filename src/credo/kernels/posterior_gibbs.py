@@ -33,20 +33,25 @@ from credo.kernels.sweeps import refresh, sweep, work_space
 
 
 @compiled(**BORROWING)
+def set_shape(arrays: DistributionArrays, state: ChainState, d: int, shape: Any) -> None:
+    """s_z·b_z + N of a distribution."""
+    start, stop = arrays.starts[d], arrays.starts[d + 1]
+    component, cell = state.component[d], arrays.cells[arrays.families[d]]
+    strength = arrays.strengths[arrays.seen[d], component]
+    for i in range(start, stop):
+        if component < arrays.uniform_components[0]:
+            base = 1.0 / (stop - start)
+        else:
+            base = state.means[cell + i - start] if component < arrays.first_predicted[0] else arrays.predicted[i]
+        shape[i] = (1.0 if arrays.flat[d] else strength * base) + arrays.counts[i]
+
+
+@compiled(**BORROWING)
 def set_shapes(arrays: DistributionArrays, state: ChainState, passes: Any, least: int, shape: Any) -> None:
-    """s_z·b_z + N of every distribution that takes part in so many passes."""
+    """The same of every distribution that takes part in so many passes."""
     for d in range(len(arrays.families)):
-        if passes[d] < least:
-            continue
-        start, stop = arrays.starts[d], arrays.starts[d + 1]
-        component, cell = state.component[d], arrays.cells[arrays.families[d]]
-        strength = arrays.strengths[arrays.seen[d], component]
-        for i in range(start, stop):
-            if component < arrays.uniform_components[0]:
-                base = 1.0 / (stop - start)
-            else:
-                base = state.means[cell + i - start] if component < arrays.first_predicted[0] else arrays.predicted[i]
-            shape[i] = (1.0 if arrays.flat[d] else strength * base) + arrays.counts[i]
+        if passes[d] >= least:
+            set_shape(arrays, state, d, shape)
 
 
 @compiled(**BORROWING)
@@ -85,6 +90,30 @@ def update_weights(
             for g in range(len(shape)):
                 shape[g] = pooling_concentration * state.pool[g] + members[family, g]
             draw_dirichlet(shape, state.weights[family], generator)
+
+
+@compiled(error_model="numpy")
+def mixture_of(arrays: DistributionArrays, state: ChainState, density: Any) -> Any:
+    """What distributions are drawn from; `density` is filled by `set_density`."""
+    totals = np.zeros(len(arrays.families))
+    for d in range(len(totals)):
+        for i in range(arrays.starts[d], arrays.starts[d + 1]):
+            totals[d] += arrays.counts[i]
+    return Mixture(
+        arrays.starts,
+        arrays.families,
+        arrays.counts,
+        totals,
+        arrays.cells,
+        state.means,
+        arrays.seen,
+        arrays.strengths,
+        arrays.uniform_components[0],
+        arrays.first_predicted[0],
+        arrays.predicted,
+        arrays.predicted_logs,
+        density,
+    )
 
 
 @compiled(error_model="numpy")
@@ -128,25 +157,7 @@ def run_posterior(
         chances,
     )
     set_norms(arrays, state.means, room.norms)
-    totals = np.zeros(count)
-    for d in range(count):
-        for i in range(arrays.starts[d], arrays.starts[d + 1]):
-            totals[d] += arrays.counts[i]
-    mixture = Mixture(
-        arrays.starts,
-        arrays.families,
-        arrays.counts,
-        totals,
-        arrays.cells,
-        state.means,
-        arrays.seen,
-        arrays.strengths,
-        arrays.uniform_components[0],
-        arrays.first_predicted[0],
-        arrays.predicted,
-        arrays.predicted_logs,
-        density,
-    )
+    mixture = mixture_of(arrays, state, density)
     edge = arrays.starts[arrays.constrained[0]]
     most = 1
     for d in range(count):

@@ -180,7 +180,7 @@ def set_cuts(text: str, name: str, points: Sequence[float], states: Sequence[str
     if not points or any(low >= high for low, high in pairwise(points)):
         raise NetworkError(f"The cut points of {name} are numbers in ascending order.")
     if states and len(states) != len(points) + 1:
-        cuts = f"{counted(len(points), 'cut point')} {'makes' if len(points) == 1 else 'make'}"
+        cuts = f"{counted(len(points), 'cut point')} make{'s' if len(points) == 1 else ''}"
         raise NetworkError(f"{cuts} {len(points) + 1} states of {name}, not {len(states)}.")
     return _declared_anew(text, name, CutDeclaration(name, tuple(map(float, points)), tuple(states)))
 

@@ -37,7 +37,7 @@ def check_cuts(name: str, states: Sequence[str], cuts: CutPoints) -> None:
     if len(cuts.points) + 1 != len(states):
         count = len(cuts.points)
         raise NetworkError(
-            f"Variable {name} has {len(states)} states, but {count} cut point{'' if count == 1 else 's'} "
+            f"Variable {name} has {counted(len(states), 'state')}, but {counted(count, 'cut point')} "
             f"make{'s' if count == 1 else ''} {count + 1}."
         )
     if (number := next((state for state in states if is_number(state)), None)) is not None:

@@ -129,7 +129,7 @@ def what_is_doubted(fit: FitResult) -> list[str]:
     count = len(fit.doubt.statements)
     wrong = sum(each.probability < PROBABLY for each in fit.doubt.statements)
     which = "None" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
-    of_all = f"of {count:,} statement{'' if count == 1 else 's'} that may be wrong"
+    of_all = f"of {counted(count, 'statement')} that may be wrong"
     sentences = [f"{which} {of_all} {'is' if wrong < 2 else 'are'} probably wrong."]
     for expert in fit.doubt.experts:
         if expert.statements:
@@ -142,7 +142,7 @@ def _how_known(expert: ExpertReliability) -> str:
     """Whether a reliability was given, or from how many statements it was learned, with its interval."""
     if expert.is_given:
         return "as given"
-    count = f"{expert.statements:,} statement{'' if expert.statements == 1 else 's'}"
+    count = counted(expert.statements, "statement")
     return f"{expert.low:.0%} to {expert.high:.0%}, learned from {count}"
 
 

@@ -13,7 +13,7 @@ from credo.kernels.sampler_arrays import (
     ChainState,
     DistributionArrays,
     Extras,
-    GeneralArrays,
+    GeneralMoves,
     Geometry,
     JointUpdates,
     Ranges,
@@ -35,8 +35,8 @@ from credo.types import Indices, Numbers
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
-MOST_EFFORT_WITH_GENERAL = 4  # a move under statements about any probability looks at all of them
-GENERAL_COST = 6  # plain updates that one under such statements takes as long as, on Alarm with fifty of them
+MOST_EFFORT_WITH_GENERAL = 8  # more updates given the other CPTs bring little news
+GENERAL_COST = 2  # plain updates that one under such statements takes as long as, on Alarm with fifty of them
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
 
@@ -57,6 +57,8 @@ class CompiledChains:
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
+    general_supports: list[Support] = field(init=False)  # of groups that general statements reach, the others empty
+    general_joint: JointUpdates = field(init=False)
     effort: Indices = field(init=False)  # (distributions,) how often a sweep updates each,
     spent: Numbers = field(init=False)  # and how often all sweeps did that the draws so far are from
     geometry: tuple[Region, tuple[Geometry, Extras]] | None = None  # of the region as it is
@@ -78,7 +80,12 @@ class CompiledChains:
             support.without_updates() if closed else support
             for support, closed in zip(supports, self.ranges.closed.tolist(), strict=True)
         ]
+        self.general_supports = [
+            support if self._updates_apart(group) else support.without_updates()
+            for group, support in enumerate(supports)
+        ]
         self.joint_updates = joint_updates_of(self.supports)
+        self.general_joint = joint_updates_of(self.general_supports)
         self.effort = np.ones(len(self.sampled.numbers), dtype=np.int64)
         self.spent = np.zeros(len(self.sampled.numbers))
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
@@ -98,6 +105,10 @@ class CompiledChains:
             for chain in range(self.chains):
                 by_em = chain % 2 == 0
                 self.first_counts[chain] = self.missing.expected if by_em else self._complete(chain, first=True)
+
+    def _updates_apart(self, group: int) -> bool:
+        """Whether joint updates of a group look at general statements."""
+        return self.general is not None and self.doubtful is None and bool(self.general.groups[group])
 
     def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
@@ -120,6 +131,7 @@ class CompiledChains:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
+        self.general_joint = joint_updates_of(self.general_supports, np.concatenate(snapshots))
         if self.hidden is not None:
             self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
@@ -133,8 +145,8 @@ class CompiledChains:
         limit = limit if self.missing is None else MOST_EFFORT_WITH_MISSING
         most = EFFORT_UPDATES / max(1, self.chains * sweeps * self.update_cost)
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
-        owners = np.repeat(distributions, np.diff(starts))[self.joint_updates.numbers]
-        tied = owners, self.joint_updates.starts
+        owners = np.repeat(distributions, np.diff(starts))
+        tied = [(owners[updates.numbers], updates.starts) for updates in (self.joint_updates, self.general_joint)]
         self.effort = needed_effort(self.spent, sizes, lacking, sweeps, starts, tied, limit, most)
 
     @property
@@ -179,7 +191,7 @@ class CompiledChains:
             self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
         geometry = self.geometry[1]
         schedule = schedule_of(self.effort, geometry[0], self.joint_updates, self.ranges, self.arrays)
-        general = None if self.general is None else self.general.with_moves(geometry[0])
+        moves = None if self.general is None else self._general_moves(self.general, geometry[0])
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
         theta = np.empty((self.chains, count, kept))
@@ -195,7 +207,7 @@ class CompiledChains:
                 for own, generator in zip(self.states, self.wide_generators, strict=True):
                     update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
-            self._step(geometry, schedule, general, thinning, outs)
+            self._step(geometry, schedule, moves, thinning, outs)
             lengths[part] += (now.stop - start) * thinning
             step_done(now.stop - start)
         self.spent += count * thinning * self.effort
@@ -208,11 +220,14 @@ class CompiledChains:
         squares = moments[:, :, 1].sum(axis=(0, 1)) / (self.chains * count * thinning)
         return Draws(theta, component, means, weights, averages, squares, lengths[made])
 
+    def _general_moves(self, general: GeneralUpdates, geometry: Geometry) -> GeneralMoves:
+        return general.lines(geometry) if self.doubtful is not None else general.moves(geometry, self.general_joint)
+
     def _step(
         self,
         geometry: tuple[Geometry, Extras],
         schedule: Schedule,
-        general: GeneralArrays | None,
+        moves: GeneralMoves | None,  # of CPTs that general statements reach
         thinning: int,
         outs: tuple[Any, ...],  # of all chains: θ, z, m, π and moments, to be filled
     ) -> None:
@@ -221,24 +236,36 @@ class CompiledChains:
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
         passes = np.repeat(self.effort, np.diff(self.sampled.starts))[: len(self.region.start)]
 
+        def of_general() -> tuple[Any, ...]:
+            """The statements about any probability, and what is updated under them."""
+            assert self.general is not None
+            arrays = self.general.arrays
+            own = arrays._replace(cpts=arrays.cpts.copy())
+            return self.general.tree, own, moves, self.general_joint, self.general.groups, passes
+
         def update_general(chain: int, arrays: DistributionArrays) -> None:
             """CPTs that statements about any probability reach, if there are any."""
-            if self.general is None or general is None:
+            if self.general is None or moves is None:
                 return
             from credo.kernels.general_sweeps import general_sweep
 
-            own = general._replace(cpts=general.cpts.copy())
+            of_chain = self.states[chain], self.generators[chain]
             if self.doubtful is not None:
-                of_chain = self.states[chain], self.generators[chain]
-                self.doubtful.update_chain_with_general(geometry, own, passes, arrays, *of_chain)
+                own = self.general.arrays._replace(cpts=self.general.arrays.cpts.copy())
+                self.doubtful.update_chain_with_general(geometry, own, moves, passes, arrays, *of_chain)
                 return
-            where = *geometry, self.general.tree, own, self.general.groups, passes, arrays
-            general_sweep(*where, self.states[chain], self.generators[chain])
+            general_sweep(*geometry, *of_general(), arrays, *of_chain)
 
         def run(chain: int) -> None:
-            where = *geometry, self.joint_updates, self.ranges, self.arrays, schedule
+            where = self.joint_updates, self.ranges, self.arrays, schedule
             own = (out[chain] for out in outs)
-            run_posterior(*where, self.states[chain], *concentrations, thinning, *own, self.generators[chain])
+            rest = self.states[chain], *concentrations, thinning, *own, self.generators[chain]
+            if self.general is None:
+                run_posterior(*geometry, *where, *rest)
+                return
+            from credo.kernels.general_sweeps import run_general
+
+            run_general(*geometry, *of_general(), *where, *rest)
 
         def run_sweep_by_sweep(chain: int) -> None:
             """One draw after the other, and one sweep: rows are completed, and doubted blocks updated, before each."""
@@ -257,7 +284,7 @@ class CompiledChains:
                     run_posterior(*where, state, *concentrations, 1, *own, moments, generator)
                 own[0][0] = state.theta[: own[0].shape[1]]
 
-        at_once = self.missing is None and self.doubtful is None and self.general is None
+        at_once = self.missing is None and self.doubtful is None
         map_in_threads(run if at_once else run_sweep_by_sweep, range(self.chains))
 
     def _complete(self, chain: int, first: bool = False) -> Numbers:

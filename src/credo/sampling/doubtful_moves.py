@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from credo.kernels.doubtful_renewals import MOST_DRAWN
-from credo.kernels.sampler_arrays import DistributionArrays, Extras, GeneralArrays, Geometry
+from credo.kernels.sampler_arrays import DistributionArrays, Extras, GeneralArrays, GeneralMoves, Geometry
 from credo.model.graphs import connected_components
 from credo.sampling.directions import starts_of
 from credo.sampling.doubted_statements import DoubtedConstraints
@@ -225,6 +225,7 @@ class DoubtfulMoves:
         self,
         where: tuple[Geometry, Extras],
         general: GeneralArrays,
+        moves: GeneralMoves,
         passes: Indices,
         arrays: DistributionArrays,
         *of_chain: object,
@@ -233,7 +234,7 @@ class DoubtfulMoves:
         from credo.kernels.general_doubt import general_doubtful_sweep
 
         assert self.general is not None
-        own = *where, self.general.tree, general, self.general.groups, *self.arrays, self.visits
+        own = *where, self.general.tree, general, moves, self.general.groups, *self.arrays, self.visits
         general_doubtful_sweep(*own, passes, no_general(), nothing_underway(), arrays, *of_chain)
 
 

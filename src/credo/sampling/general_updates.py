@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from credo.constraints.blocks import Block, starts_of
 from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.errors import CredoError
-from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, Geometry, Underway
+from credo.kernels.sampler_arrays import CliqueTree, GeneralArrays, GeneralMoves, Geometry, JointUpdates, Underway
 from credo.model.graphs import ancestors
 from credo.model.layout import Layout
 from credo.sampling.distributions import SampledDistributions
@@ -41,29 +42,75 @@ class GeneralRegion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneralUpdates:
-    """The tree and the statements as arrays; moves are added for a geometry."""
+    """The tree and the statements as arrays."""
 
     tree: CliqueTree
     arrays: GeneralArrays
     families: tuple[str, ...]  # of the tree
     groups: Flags  # (groups,) which are updated here
     family_of: Indices  # (parameters,) the CPT in the tree of each sampled parameter, −1: of none that is updated
+    family_groups: tuple[tuple[int, ...], ...]  # of each CPT in the tree, the groups of its distributions
     drawn: DrawnGeneral  # the statements at draws
 
-    def with_moves(self, geometry: Geometry) -> GeneralArrays:
-        """The arrays with the moves of a geometry that stay within one CPT."""
-        count = len(self.arrays.family_starts) - 1
-        found: list[list[int]] = [[] for _ in range(count)]
+    def lines(self, geometry: Geometry) -> GeneralMoves:
+        """The moves of a geometry that stay within one CPT."""
+        return self._moves(self._lines(geometry), [[] for _ in self.families], [{} for _ in self.families])
+
+    def moves(self, geometry: Geometry, updates: JointUpdates) -> GeneralMoves:
+        """The same, pairs of states apart where statements are linear in their CPT, and joint updates beside them.
+
+        These reach corners, which rays are for.
+        """
+        lines, pairs = self._lines(geometry), [dict[int, list[int]]() for _ in self.families]
+        sizes = np.diff(geometry.move_starts)
+        for family, own in enumerate(lines):
+            rows = self.arrays.rows[self.arrays.row_starts[family] : self.arrays.row_starts[family + 1]]
+            is_linear = bool((self.arrays.straight[rows] & np.isnan(self.arrays.weights[rows])).all())
+            others = []
+            for move in own:
+                if geometry.rays[move]:
+                    continue
+                first = int(geometry.move_starts[move])
+                of_pair = geometry.owners[geometry.move_indices[first : first + 2]]
+                values = geometry.move_values[first : first + 2]
+                is_pair = sizes[move] == 2 and of_pair[0] == of_pair[1] and values[0] == 1.0 and values[1] == -1.0
+                if is_linear and is_pair and geometry.extra_starts[move] == geometry.extra_starts[move + 1]:
+                    pairs[family].setdefault(int(of_pair[0]), []).append(move)
+                else:
+                    others.append(move)
+            lines[family] = others
+        joints: list[list[int]] = [[] for _ in self.families]
+        for which, (start, stop) in enumerate(pairwise(updates.starts.tolist())):
+            families = self.family_of[updates.numbers[start:stop]]
+            if families[0] >= 0 and (families == families[0]).all():
+                joints[int(families[0])].append(which)
+        return self._moves(lines, joints, pairs)
+
+    def _lines(self, geometry: Geometry) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.families]
         for group in np.flatnonzero(self.groups).tolist():
             for move in range(int(geometry.group_moves[group]), int(geometry.group_moves[group + 1])):
                 entries = slice(int(geometry.move_starts[move]), int(geometry.move_starts[move + 1]))
                 families = self.family_of[geometry.move_indices[entries]]
                 if len(families) and families[0] >= 0 and (families == families[0]).all():
                     found[int(families[0])].append(move)
-        return self.arrays._replace(
-            move_starts=starts_of([len(each) for each in found]),
-            moves=np.array([move for each in found for move in each], dtype=np.int64),
+        return found
+
+    def _moves(
+        self, lines: list[list[int]], joints: list[list[int]], pairs: list[dict[int, list[int]]]
+    ) -> GeneralMoves:
+        return GeneralMoves(
+            *_stretches([list(own) for own in pairs]),
+            *_stretches([moves for own in pairs for moves in own.values()]),
+            *_stretches(lines),
+            *_stretches(joints),
+            *_stretches(self.family_groups),
         )
+
+
+def _stretches(lists: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
+    """Lists as one array, and where each starts."""
+    return starts_of([len(each) for each in lists]), np.array([k for each in lists for k in each], dtype=np.int64)
 
 
 def with_general_blocks(blocks: Sequence[Block], general: GeneralRegion, layout: Layout) -> tuple[Block, ...]:
@@ -159,12 +206,18 @@ def general_updates(
     places = np.where(owners[of_parameter] < 0, -1, starts[owners[of_parameter]] + inside)
     updated = np.array([name in reached for name in sampled.names], dtype=np.bool_)
     family_of = np.where(updated[of_parameter], owners[of_parameter], -1)
+    arrays = _arrays(statements, sampled, named, cpts, places, starts, soft_weight, doubted or {}, families)
+    groups = [
+        tuple(number for number, block in enumerate(blocks) if any(own == name for own, _ in block.configurations))
+        for name in families
+    ]
     return GeneralUpdates(
         tree,
-        _arrays(statements, sampled, named, cpts, places, starts, soft_weight, doubted or {}),
+        arrays,
         tuple(families),
         reached_groups(blocks, general),
         family_of,
+        tuple(groups),
         DrawnGeneral.of(general, blocks),
     )
 
@@ -178,6 +231,7 @@ def _arrays(
     family_starts: Indices,
     soft_weight: float | None,
     doubted: Mapping[int, int],
+    families: Sequence[str],
 ) -> GeneralArrays:
     network = statements.network
     rows = dict(zip(named, starts_of([len(network.states(n)) for n in named]), strict=False))
@@ -195,6 +249,7 @@ def _arrays(
     equality: list[bool] = []
     entries: list[tuple[int, int, float]] = []
     meanings: list[int] = []
+    owners: list[int] = []
     for owner, each in enumerate(statements.constraints):
         meaning = doubted.get(each.statement, -1)
         if each.confidence is not None and not soft_weight and meaning < 0:
@@ -221,6 +276,7 @@ def _arrays(
             weights.append(np.nan if hard else float(soft_weight or 0.0) * float(each.confidence or 0.0))
             equality.append(each.equality)
             meanings.append(meaning)
+            owners.append(owner)
             terms.append(
                 [
                     (sign * float(statements.coefficients[t]), int(statements.above[t]), int(statements.below[t]))
@@ -237,6 +293,10 @@ def _arrays(
         is_single or all(below < 0 for _, _, below in own) for is_single, own in zip(single, terms, strict=True)
     ]
     flat = [term for own in terms for term in own]
+    # Where statements may be wrong, all are followed all the time.
+    rows_of = [
+        [row for row, owner in enumerate(owners) if doubted or name in statements.reached[owner]] for name in families
+    ]
     counts = np.bincount(np.array([place for place, _, _ in entries], dtype=np.int64), minlength=sampled.size)
     return GeneralArrays(
         indicators,
@@ -254,10 +314,10 @@ def _arrays(
         starts_of(counts),
         np.array([number for _, number, _ in entries], dtype=np.int64),
         np.array([value for _, _, value in entries], dtype=np.float64),
-        np.zeros(len(family_starts), dtype=np.int64),
-        np.zeros(0, dtype=np.int64),
         np.array(meanings, dtype=np.int64),
         np.array(straight, dtype=np.bool_),
+        *_stretches(rows_of),
+        *_stretches([sorted({s for row in own for _, *both in terms[row] for s in both if s >= 0}) for own in rows_of]),
     )
 
 
@@ -266,13 +326,14 @@ def no_general() -> GeneralArrays:
     none, zeros, flags = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
     return GeneralArrays(
         np.zeros((0, 0)), zeros, none, none, none, zeros, none, none, zeros, zeros, flags, flags, none, none, zeros,
-        none, none, none, flags,
+        none, flags, none, none, none, none,
     )  # fmt: skip
 
 
 def nothing_underway() -> Underway:
     """No CPT with such statements."""
-    return Underway(0, np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros((2, 0)), np.zeros((2, 0)))
+    none = np.zeros(0, dtype=np.int64)
+    return Underway(0, np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros((2, 0)), np.zeros((2, 0)), none, none)
 
 
 # Whether statements hold in draws -------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ update keeps the posterior: so does any order of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from credo.kernels.sampler_arrays import DistributionArrays, Geometry, JointUpdates, Ranges, Schedule
@@ -47,7 +49,7 @@ def needed_effort(
     lacking: Numbers,
     sweeps: int,
     starts: Indices,
-    tied: tuple[Indices, Indices],
+    tied: Sequence[tuple[Indices, Indices]],
     limit: int,
     most: float,
 ) -> Indices:
@@ -55,7 +57,7 @@ def needed_effort(
 
     `sizes`, effective draws of parameters, NaN where nothing moves, are what so many passes, `spent`, (distributions,),
     gave; `lacking` are those that are wanted in addition. There may be fewer of both than parameters. Distributions
-    that are `tied` together, stretches of a list and where these start, mix together: effective sizes are not known
+    that are `tied` together, stretches of lists and where these start, mix together: effective sizes are not known
     well, and one that looks better than what it is tied to gets half of its effort. Where all together would update
     more than `most` parameters in a sweep, the limit is less.
     """
@@ -64,10 +66,10 @@ def needed_effort(
     ratios = np.where(np.isnan(sizes), 0.0, np.maximum(lacking, 0.0) / np.maximum(sizes, SMALLEST))
     np.maximum.at(worst, owners, ratios)
     needed = np.ceil(worst * spent / max(1, sweeps))
-    members, ties = tied
-    if len(members):
-        spread = np.repeat(np.maximum.reduceat(needed[members], ties[:-1]), np.diff(ties))
-        np.maximum.at(needed, members, np.ceil(WITH_OTHERS * spread))
+    for members, ties in tied:
+        if len(members):
+            spread = np.repeat(np.maximum.reduceat(needed[members], ties[:-1]), np.diff(ties))
+            np.maximum.at(needed, members, np.ceil(WITH_OTHERS * spread))
     needed = np.clip(needed, 1, limit).astype(np.int64)
     counts = np.diff(starts)
     while limit > 1 and int(counts @ needed) > most:

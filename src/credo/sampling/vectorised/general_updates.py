@@ -61,7 +61,7 @@ class GeneralSweeps:
     def learn(self, region: Region) -> None:
         """Take the moves of a region."""
         geometry, _ = geometry_of(region.blocks, [without_rays(part) for part in region.parts])
-        arrays = self.updates.with_moves(geometry)
+        moves = self.updates.lines(geometry)
         from scipy.sparse import csr_array
 
         cells = geometry.constraint_values, geometry.constraint_indices, geometry.constraint_starts
@@ -70,7 +70,7 @@ class GeneralSweeps:
         self.moves = tuple(
             tuple(
                 _move(geometry, int(move), self.doubted)
-                for move in arrays.moves[arrays.move_starts[number] : arrays.move_starts[number + 1]]
+                for move in moves.lines[moves.line_starts[number] : moves.line_starts[number + 1]]
             )
             for number in self._numbers
         )
