@@ -217,7 +217,7 @@ def much_data() -> Figures:
     )
     slow = [each for each in cases if each.endswith("group-by")]
     ratio = cases[slow[-1]]["busy"] / cases[slow[-1].replace("group-by", "workers")]["busy"] if slow else 0.0
-    return Figures(own, f"counting by Dask's group-by: {ratio:.0f} times credo's processor time" if slow else "")
+    return Figures(own, f"counting by Dask's group-by: {ratio:.0f} times credo's processor time" if slow else "–")
 
 
 def files() -> Figures:
@@ -233,7 +233,7 @@ def files() -> Figures:
         texts[program] = f"{exact} of {len(own)} published networks exact, read and written again"
         texts[program] += f", others off by up to {off:.0e}" if off else ""
         texts[program] += f", {failed} not read" if failed else ""
-        texts[program] += f"; {sum(times):.1f} s to read them"
+        texts[program] += f"; {sum(times):.2g} s to read them"
     return Figures(texts["credo"], "; ".join(f"{name} {texts[name]}" for name in ("pyAgrum", "pgmpy")))
 
 
