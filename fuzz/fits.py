@@ -123,7 +123,7 @@ def check(given: Input, folder: Path) -> str:
     try:
         fit = learn(given, network, knowledge)
     except ConflictError:
-        check_conflict(network, knowledge, bool(given["options"].get("fixed")))
+        check_conflict(knowledge, truth_of(given), bool(given["options"].get("fixed")))
         return "ConflictError"
     choose = Random(given["choices"])
     check_distributions(fit)
@@ -142,6 +142,11 @@ def check(given: Input, folder: Path) -> str:
         for name, cpt in fit.network.cpts.items():
             assert np.array_equal(cpt, again.network.cpts[name]), f"another result with the same seed; {fit.method}"
     return fit.status.name.lower()
+
+
+def truth_of(recipe: dict[str, Any]) -> Network:
+    """The network that the rows are from, and that most statements are true of."""
+    return Network(recipe["states"], recipe["parents"]).with_cpts(recipe["cpts"])
 
 
 def network_of(recipe: dict[str, Any]) -> Network:
