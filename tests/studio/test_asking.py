@@ -204,6 +204,16 @@ def test_progress_says_how_much_time_is_left(monkeypatch: pytest.MonkeyPatch) ->
     assert [event.get("left") for event in heard] == [None, None, 6.0, None, None]
 
 
+def test_what_a_format_cannot_hold_is_said_to_the_page(learned: Studio) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    learned.session.listeners.add(heard)
+    assert learned.get("/api/network?ending=.xdsl").content.startswith(b"<?xml")
+    learned.session.listeners.discard(heard)
+    event = json.loads(heard.get_nowait())
+    assert event["event"] == "lost"
+    assert event["message"].startswith("learned.xdsl: XDSL has parents before children")
+
+
 def test_the_command_line_reads_what_the_studio_wrote(learned_heart: Path) -> None:
     text, table, fit = (str(learned_heart / name) for name in ("heart.credo", "patients.csv", "heart.studio.fit"))
     with started(learned_heart) as studio:

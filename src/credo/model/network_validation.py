@@ -143,7 +143,7 @@ def checked_cpt(
     sums = distributions.sum(axis=1)
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if off.size:
-        more = f" ({off.size - 1} more distributions of this CPT are off too)" if off.size > 1 else ""
+        more = f", nor do {counted(off.size - 1, 'more distribution')} of this CPT" if off.size > 1 else ""
         raise NetworkError(f"{describe(int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}.")
     cpt.setflags(write=False)
     return cpt

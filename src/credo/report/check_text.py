@@ -39,7 +39,7 @@ def check_summary(check: CheckResult) -> RenderableType:
     parts += [Text(f"• {sentence}") for sentence in what_is_contradicted(check.contradicted)]
     parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
     if len(check.conflicts) > FEW:
-        parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
+        parts.append(Text(f"… and {counted(len(check.conflicts) - FEW, 'more conflict')}."))
     parts += [Text(f"\n{sentence}") for sentence in about_all_conflicts(check)]
     if check.statements:
         parts += [Text(""), _statement_table(check)]

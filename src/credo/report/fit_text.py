@@ -217,7 +217,7 @@ def _cpts(fit: FitResult, name: str) -> list[RenderableType]:
     if name not in expansion.effects:
         return [_cpt(fit, fit.network, name)]
     form = fit.network.forms[name]
-    title = Text(f"{name} is {form.kind} of {len(form.causes)} independent causes:", style="bold")
+    title = Text(f"{name} is {form.kind} of {counted(len(form.causes), 'independent cause')}:", style="bold")
     return [title, *(_cpt(fit, expansion.network, effect) for effect in expansion.effects[name])]
 
 
@@ -242,7 +242,7 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
     for index, texts in enumerate(shown):
         table.add_row(*(Text(state) for state in network.configuration(name, index).values()), *map(Text, texts))
     if len(probabilities) > FEW_CONFIGURATIONS:
-        table.caption = f"{len(probabilities) - FEW_CONFIGURATIONS:,} more configurations"
+        table.caption = counted(len(probabilities) - FEW_CONFIGURATIONS, "more configuration")
     return table
 
 
