@@ -315,7 +315,9 @@ def page() -> str:
         "[wrong statements](../experiments/doubt/results/README.md), [calibration]"
         "(../experiments/calibration/results/README.md), [missing values](../experiments/liao/results/missing.md), "
         "[noisy families](../experiments/yang/results/README.md), [ties](../experiments/yao/results/rivals.md), "
-        "[the classifier](../experiments/classifier/results/README.md). Divergences are in nats. Where tests show a "
+        "[topics](../experiments/yao/results/topic_rivals.md), [the classifier]"
+        "(../experiments/classifier/results/README.md) and [its intervals]"
+        "(../experiments/classifier/results/coverage.md). Divergences are in nats. Where tests show a "
         "promise, `make test` runs them at every change.\n",
         "| promise | credo | rival, same run | command | made |",
         "|---|---|---|---|---|",
