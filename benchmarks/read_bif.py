@@ -2,8 +2,9 @@
 
 The published networks are read from `../shared/networks`; if that folder is not there, made-up networks are written to
 a temporary folder. All programs read the same plain text files (pgmpy does not read `.gz`, so all are unpacked
-first), in turns, and the best time is reported. `apart` is how far probabilities are from the numbers of the text, and
-how far after the program has written the network and read it again: numbers are taken from the text by a pattern.
+first), in turns, and the best processor time is reported. `apart` is how far probabilities are from the
+numbers of the text, and how far after the program has written the network and read it again: numbers are taken from the
+text by a pattern.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Reader = Callable[[Path], Any]
 def main() -> None:
     """Time all readers on all files and print one line for each file."""
     readers = all_readers()
-    print(f"Reading BIF: best of {REPEATS}, seconds; in brackets, as a multiple of credo's time.\n")
+    print(f"Reading BIF: best of {REPEATS}, seconds of processor time; in brackets, as a multiple of credo's time.\n")
     print(
         f"{'file':<20}{'parameters':>11}{'credo':>10}" + "".join(f"{name:>20}" for name in readers if name != "credo")
     )
@@ -166,15 +167,15 @@ def best_times(path: Path, readers: dict[str, Reader]) -> dict[str, float | str]
 
 
 def seconds(read: Reader, path: Path) -> float | str:
-    """The seconds that a reader takes, or its error message."""
+    """The processor time that a reader takes, or its error message."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             read(path)
         except Exception as error:  # any error counts as an answer
             return f"cannot read: {' '.join(str(error).split())[:300]}"
-        return time.perf_counter() - start
+        return time.process_time() - start
 
 
 if __name__ == "__main__":

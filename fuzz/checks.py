@@ -11,9 +11,10 @@ import polars as pl
 import credo
 from credo.constraints.lower import lower
 from credo.knowledge import Knowledge
-from fuzz.fits import learn, make, network_of
+from credo.model.network import Network
+from fuzz.fits import learn, make, network_of, truth_of
 from fuzz.kind import Input, Kind
-from fuzz.oracles import polytope_of
+from fuzz.oracles import missed_by, polytope_of
 
 EXPLAINED = 0.1  # of the inputs: explaining takes longer than learning
 
@@ -32,7 +33,7 @@ def check(given: Input, folder: Path) -> str:
     knowledge = Knowledge(network, "\n".join(given["knowledge"]))
     frame = pl.DataFrame(given["columns"], schema=dict.fromkeys(given["columns"], pl.String))
     found = credo.check(network, knowledge, data=frame if given["with data"] else None, verbose=False)
-    check_against_linear_program(found, knowledge)
+    check_against_linear_program(found, knowledge, truth_of(given))
     json.dumps(found.to_dict(), allow_nan=False)
     assert str(found), "a check cannot be printed"
     page = folder / "page.html"
@@ -47,9 +48,14 @@ def check(given: Input, folder: Path) -> str:
     return "explained"
 
 
-def check_against_linear_program(found: credo.Check, knowledge: Knowledge) -> None:
+def check_against_linear_program(found: credo.Check, knowledge: Knowledge, truth: Network) -> None:
     """Feasible means that a point exists; a conflict has no point with its statements, and one without any of them."""
     constraints = lower(knowledge)
+    if not constraints.forms:
+        missed = missed_by(constraints, truth)
+        for conflict in found.conflicts:
+            numbers = {statement.number for statement in conflict.statements}
+            assert numbers & missed, "statements that hold somewhere are called a conflict"
     if constraints.products:
         return
     least = polytope_of(constraints).least_violation()

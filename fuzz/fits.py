@@ -28,6 +28,7 @@ from fuzz.oracles import (
     holds_in,
 )
 from fuzz.statements import random_statement
+from fuzz.stationarity import check_stationary
 
 LARGER = 0.01  # of the inputs, for what only larger problems reach
 EXPENSIVE = 0.1  # of the statements about products, of soft weights that are cross-validated, of methods that draw
@@ -123,7 +124,7 @@ def check(given: Input, folder: Path) -> str:
     try:
         fit = learn(given, network, knowledge)
     except ConflictError:
-        check_conflict(network, knowledge, bool(given["options"].get("fixed")))
+        check_conflict(knowledge, truth_of(given), bool(given["options"].get("fixed")))
         return "ConflictError"
     choose = Random(given["choices"])
     check_distributions(fit)
@@ -131,6 +132,7 @@ def check(given: Input, folder: Path) -> str:
     if given["options"]["em"]["trainer"] == "em":  # the gradient trainer raises its penalty as it goes
         check_history(fit)
     check_optimum(fit, choose)
+    check_stationary(fit, given["columns"], given["weights"])
     if fit.method not in ("ml", "map", "me", "cem"):
         check_no_conflict(knowledge)
     for name in given["options"].get("fixed", ()):
@@ -142,6 +144,11 @@ def check(given: Input, folder: Path) -> str:
         for name, cpt in fit.network.cpts.items():
             assert np.array_equal(cpt, again.network.cpts[name]), f"another result with the same seed; {fit.method}"
     return fit.status.name.lower()
+
+
+def truth_of(recipe: dict[str, Any]) -> Network:
+    """The network that the rows are from, and that most statements are true of."""
+    return Network(recipe["states"], recipe["parents"]).with_cpts(recipe["cpts"])
 
 
 def network_of(recipe: dict[str, Any]) -> Network:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from random import Random
 
@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 
 import credo
-from credo.constraints.constraint_set import Constraints
+from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
 from credo.constraints.lower import lower
 from credo.estimation.methods import METHODS
 from credo.knowledge import Knowledge
@@ -19,6 +19,7 @@ from credo.model.network import Network
 from credo.results.fit_results import violated_statements
 
 HOLDS = 1e-8
+MOST_CELLS = 1e6  # of a joint distribution that is enumerated
 MAY_VIOLATE = ("qmap", "cem")  # as their papers have it; docs/methods.md
 LOOSER = 1e-6  # of co and of the gradient trainer, which approach the statements by a growing penalty
 CERTIFIED = (credo.Status.OPTIMAL, credo.Status.EXACT)
@@ -146,9 +147,10 @@ def _possible(weights: np.ndarray, theta: np.ndarray, polytope: Polytope) -> np.
     return possible
 
 
-def check_conflict(network: Network, knowledge: Knowledge, fixed: bool) -> None:
-    """Statements that are said to conflict do, and by more than rounding."""
+def check_conflict(knowledge: Knowledge, truth: Network, fixed: bool) -> None:
+    """Statements that are said to conflict do, and by more than rounding; the truth does not satisfy them all."""
     constraints = lower(knowledge)
+    assert constraints.forms or missed_by(constraints, truth), "statements that hold somewhere are said to conflict"
     if constraints.products or constraints.general or fixed:
         return
     least = polytope_of(constraints).least_violation()
@@ -165,15 +167,63 @@ def check_no_conflict(knowledge: Knowledge) -> None:
 def holds_in(knowledge: Knowledge, truth: Network) -> bool:
     """Whether every statement that became constraints holds in a network without noisy families."""
     constraints = lower(knowledge)
-    if constraints.forms:
-        return False
+    return not constraints.forms and not missed_by(constraints, truth)
+
+
+def missed_by(constraints: Constraints, truth: Network) -> set[int]:
+    """The numbers of the statements that do not hold in a network without noisy families, or have no meaning there."""
     theta = constraints.layout.pack(truth.cpts)
     linear = constraints.linear
     excess = linear.values(theta) - linear.bounds
     excess = np.where(linear.equality, np.abs(excess), excess)
+    missed = set(linear.statements[~(excess <= 0.0)].tolist())
     with np.errstate(divide="ignore", invalid="ignore"):
-        products = [
-            float(np.array(each.exponents) @ np.log(theta[list(each.indices)])) - each.log_bound
-            for each in constraints.products
-        ]
-    return all(value <= 0.0 for value in (*excess.tolist(), *products))  # False for what is not a number
+        for product in constraints.products:
+            value = float(np.array(product.exponents) @ np.log(theta[list(product.indices)])) - product.log_bound
+            if not value <= 0.0:
+                missed.add(product.statement)
+    joint = joint_of(truth) if constraints.general else None
+    for general in constraints.general:
+        value = np.nan if joint is None else _value_of(general, truth, joint, theta) - general.bound
+        if not (abs(value) if general.equality else value) <= 0.0:
+            missed.add(general.statement)
+    return missed
+
+
+def joint_of(network: Network) -> np.ndarray | None:
+    """P(all variables), an axis for each; None where it is large."""
+    sizes = [len(network.states(name)) for name in network.names]
+    if np.prod(sizes, dtype=float) > MOST_CELLS:
+        return None
+    place = {name: number for number, name in enumerate(network.names)}
+    joint = np.ones(sizes)
+    for name in network.names:
+        family = (*network.parents[name], name)
+        axes = np.argsort([place[each] for each in family])
+        shape = [len(network.states(each)) if each in family else 1 for each in network.names]
+        joint = joint * network.cpt_array(name).transpose(axes).reshape(shape)
+    return joint
+
+
+def _value_of(general: GeneralConstraint, network: Network, joint: np.ndarray, theta: np.ndarray) -> float:
+    """The left side of a statement about any probability; not a number where a condition is impossible."""
+
+    def total(chosen: Iterable[tuple[str, tuple[int, ...]]]) -> float:
+        part = joint
+        for name, states in chosen:
+            part = part.take(states, axis=network.names.index(name)) if len(states) else part * 0.0
+        return float(part.sum())
+
+    value = float(np.array(general.coefficients) @ theta[list(general.indices)]) if general.indices else 0.0
+    for coefficient, asked in general.terms:
+        given = total(asked.conditions)
+        value += coefficient * total(_both(asked)) / given if given > 0.0 else np.nan
+    return value
+
+
+def _both(asked: NetworkProbability) -> list[tuple[str, tuple[int, ...]]]:
+    """Events and conditions together, each variable with the states that all of them allow."""
+    states: dict[str, tuple[int, ...]] = {}
+    for name, own in (*asked.events, *asked.conditions):
+        states[name] = tuple(state for state in states.get(name, own) if state in own)
+    return list(states.items())

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import doctest
+import enum
 import inspect
+import itertools
 import pickle
 import re
 import subprocess
 import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 
 import pytest
@@ -140,6 +143,45 @@ def test_parameters_in_the_documentation_are_those_of_the_code() -> None:
         listed = {part.strip().lstrip("*") for head in heads for part in head.split(",")}
         known = set(inspect.signature(value).parameters) - {"self"}
         assert listed == known, name
+
+
+def pictures() -> dict[str, object]:
+    return {f"plot.{name}": getattr(credo.plot, name) for name in credo.plot.__all__}
+
+
+def test_every_public_name_has_the_sections_of_numpydoc() -> None:
+    """Parameters where something is given, Returns where something is returned; a class may inherit its own."""
+    lacking = []
+    for name, value in (documented() | pictures()).items():
+        is_class = inspect.isclass(value)
+        if is_class and issubclass(value, (BaseException, enum.Enum)):  # their messages and members say it
+            assert inspect.getdoc(value), name
+            continue
+        docs = [base.__doc__ or "" for base in value.__mro__] if is_class else [inspect.getdoc(value) or ""]
+        signature = inspect.signature(value)
+        takes = any(parameter != "self" for parameter in signature.parameters)
+        if takes and not any(re.search(r"(Parameters|Attributes)\n *-{8,}\n", text) for text in docs):
+            lacking.append(f"{name}: Parameters")
+        returns = not is_class and signature.return_annotation not in (None, "None", inspect.Signature.empty)
+        if returns and not any(re.search(r"Returns\n *-{7}\n", text) for text in docs):
+            lacking.append(f"{name}: Returns")
+    assert not lacking
+
+
+def test_the_same_things_are_taken_in_the_same_order() -> None:
+    """`fit(network, data, knowledge)`, and so everywhere."""
+    orders: dict[frozenset[str], set[tuple[str, str]]] = {}
+    for value in (documented() | pictures()).values():
+        if inspect.isclass(value) and (issubclass(value, BaseException) or is_dataclass(value)):
+            continue  # which users receive, or whose fields they name
+        given = [
+            parameter.name
+            for parameter in inspect.signature(value).parameters.values()
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name != "self"
+        ]
+        for pair in itertools.combinations(given, 2):
+            orders.setdefault(frozenset(pair), set()).add(pair)
+    assert not [order for order in orders.values() if len(order) > 1]
 
 
 @pytest.mark.parametrize("name", documented())

@@ -297,6 +297,9 @@ export function AskPanel() {
         </select>
       </label>
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
+      <p className="hidden" role="status">
+        {bars?.source && `${variable.name} is ${state}: ${percent(bars.bars[variable.name]?.[variable.states.indexOf(state)]?.[0])}`}
+      </p>
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
       <p className="hint">Click a state in the network, or choose it here, to say that it was observed.</p>

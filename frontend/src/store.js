@@ -157,6 +157,8 @@ export const useStudio = create((set, get) => ({
       editor?.pull();
     } else if (event.event === "saved") {
       set({ unsaved: false });
+    } else if (event.event === "lost") {
+      set({ toast: event.message });
     } else if (event.event === "checked") {
       set({ check: event.check });
     } else if (event.event === "learning") {

@@ -15,7 +15,7 @@ import numpy as np
 
 from credo.constraints.lower import lower
 from credo.distributed.dask_executor import executor_for
-from credo.errors import DataError, OptionError
+from credo.errors import DataError, OptionError, counted
 from credo.findings import Finding
 from credo.fitting import fit as learn
 from credo.io.categories import read_frame, texts_in, variables_of
@@ -397,7 +397,8 @@ def _require_enough_clusters(k: int, groups: Indices, pairs: Indices) -> None:
         rows = np.flatnonzero(np.isin(groups, error.groups))
         named = ", ".join(str(row + 1) for row in rows[:12].tolist()) + (", …" if len(rows) > 12 else "")
         raise OptionError(
-            f"{k} clusters cannot keep these rows apart: {named}. Take more clusters, or fewer pairs in apart."
+            f"{counted(k, 'cluster')} cannot keep these rows apart: {named}. Take more clusters, or fewer pairs in "
+            "apart."
         ) from None
 
 

@@ -325,6 +325,11 @@ def readable_count(count: int) -> str:
     return f"{count:,}" if count.bit_length() <= 60 else f"about 10^{int(count.bit_length() * log10(2))}"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things and their name: `1 row`, `1,200 rows`."""
+    return f"{readable_count(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def readable_bytes(count: float) -> str:
     """A size in bytes for people: `1.5 GB`."""
     for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):

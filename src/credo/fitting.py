@@ -14,7 +14,7 @@ from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_noisy_families
 from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.distributed.dask_executor import executor_for
-from credo.errors import CredoError, ImpossibleRowError, OptionError, listing
+from credo.errors import CredoError, ImpossibleRowError, OptionError, counted, listing
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
@@ -274,7 +274,7 @@ def _require_room(problem: Problem, report: ProgressListener) -> None:
     if problem.method.uses_knowledge and problem.blocks:
         cost = estimating(problem.blocks)
         count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
-        require_room(cost, problem.memory_limit, f"Learning under {count:,} constraints", STATE_LESS)
+        require_room(cost, problem.memory_limit, f"Learning under {counted(count, 'constraint')}", STATE_LESS)
         announce(cost, ESTIMATING, report)
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class Fit(FitResult):
     """A learned network, how it was found, and what it can be asked. Printing it gives a summary.
 
-    `fit` returns it. Pictures are functions of it: `credo.plot.cpt(fit, "lung")`, `credo.plot.network(fit)`,
-    `credo.plot.knowledge(fit)`, `credo.plot.history(fit)`.
+    `fit` returns it; its attributes are those of `FitResult`. Pictures are functions of it:
+    `credo.plot.cpt(fit, "lung")`, `credo.plot.network(fit)`, `credo.plot.knowledge(fit)`, `credo.plot.history(fit)`.
     """
 
     __slots__ = ()
@@ -475,7 +475,7 @@ def load(path: str | Path) -> Fit:
 class Check(CheckResult):
     """Whether a knowledge can hold, and what it amounts to. Printing it gives everything that was found.
 
-    `check` returns it. `credo.plot.conflicts(check)` draws its conflicts.
+    `check` returns it; its attributes are those of `CheckResult`. `credo.plot.conflicts(check)` draws its conflicts.
     """
 
     __slots__ = ()

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fuzz.faults import COMMANDS, FAULTS, check
+from fuzz.faults import CELLS, check
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of Unix")
 
@@ -19,7 +19,6 @@ def test_files_stay_whole(command: str, fault: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("command", "fault"), CELLS)
 def test_files_stay_whole_under_every_fault(command: str, fault: str, tmp_path: Path) -> None:
     assert check({"command": command, "fault": fault, "choices": 2}, tmp_path)

@@ -57,7 +57,7 @@ def random_general(network: Network, rng: np.random.Generator, count: int, room:
     names = list(network.names)
     found: list[Terms] = []
     while len(found) < count:
-        terms = []
+        terms: list[Term] = []
         for _ in range(int(rng.integers(1, 3))):
             chosen = [names[k] for k in rng.permutation(len(names))]
             before = int(rng.integers(1, min(3, len(names))))
@@ -65,7 +65,9 @@ def random_general(network: Network, rng: np.random.Generator, count: int, room:
             states = {name: int(rng.integers(len(network.states(name)))) for name in chosen[: before + after]}
             events = {name: states[name] for name in chosen[:before]}
             given = {name: states[name] for name in chosen[before : before + after]}
-            terms.append((float(rng.choice([1.0, 2.0, -1.0])), events, given))
+            coefficient = float(rng.choice([1.0, 2.0, -1.0]))
+            if all((events, given) != term[1:] for term in terms):  # the language calls a repetition a mistake
+                terms.append((coefficient, events, given))
         value = value_of(network, joint, tuple(terms))
         kind, more = rng.random(), room * rng.random()
         least = sum(min(coefficient, 0.0) for coefficient, _, _ in terms)

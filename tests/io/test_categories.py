@@ -27,7 +27,7 @@ def test_all_columns_are_read_as_texts(tmp_path: Path, separator: str) -> None:
     ("text", "message"),
     [
         ('a,b\n1,"1"0\n', "row 1: text follows a closing double quote"),
-        ("a,b\n1\n", "row 1: 1 fields, but the header has 2"),
+        ("a,b\n1\n", "row 1: 1 field, but the header has 2"),
         ("a,b\n1,2,3\n", "row 1: 3 fields"),
         ('a,b\n1,"2\n', "row 1: a double quote is opened"),
         ("a,a\n1,2\n", 'two columns named "a"'),

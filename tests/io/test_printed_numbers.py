@@ -46,7 +46,7 @@ def test_any_blank_separates(blank: str) -> None:
 def test_a_wrong_word_or_number_of_numbers_is_named() -> None:
     with pytest.raises(NetworkError, match="T has `x` where"):
         numbers_of("0.5 x", (2,), "T")
-    with pytest.raises(NetworkError, match="T has 1 numbers; it needs 2"):
+    with pytest.raises(NetworkError, match="T has 1 number; it needs 2"):
         numbers_of("0.5", (2,), "T")
     with pytest.raises(NetworkError, match=r"it needs about 10\^"):
         numbers_of("0.5", (2,) * 20_000, "T")

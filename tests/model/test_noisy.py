@@ -153,7 +153,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: NoisyForm("noisy-or", ((),), BINARY), "no set is empty"),
     (lambda: NoisyForm("noisy-or", (("a",), ("a", "b")), BINARY), "The parent a of a noisy family is in two sets"),
     (lambda: NoisyForm("noisy-and", (("a",),), ("low", "mid", "high")), "noisy-and needs a child of two states"),
-    (lambda: NoisyForm("noisy-or", (("a",),), BINARY, True, HAND.cpts[:1]), "2 causes but 1 small CPTs"),
+    (lambda: NoisyForm("noisy-or", (("a",),), BINARY, True, HAND.cpts[:1]), "has 2 causes, but 1 small CPT"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[0.5, 0.6]]),)), "sum to one"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[1.5, -0.5]]),)), "sum to one"),
     (lambda: NoisyForm("noisy-or", (("a",),), BINARY, False, (np.array([[np.nan, 1.0]]),)), "sum to one"),

@@ -93,7 +93,7 @@ def test_soft_evidence_against_a_value_that_the_row_holds(smoking: Network) -> N
         ("lung", {"lung": [-1, 2]}, OptionError, "not negative"),
         ("lung", {"lung": ["much", "little"]}, OptionError, "not made of numbers"),
         ("lung", {"lung": [[1, 1]]}, DataError, "more rows than likelihoods for lung"),
-        ("lung", {"lung": [[1, 1]] * 3}, DataError, "2 rows but 3 likelihoods"),
+        ("lung", {"lung": [[1, 1]] * 3}, DataError, "2 rows, and lung 3 lists of likelihoods"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

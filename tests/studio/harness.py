@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,12 @@ class Studio:
                 "updates": [{"clientID": "a tab", "changes": changes}],
             },
         )
+
+
+def run_apart(coroutine: Any) -> Any:
+    """Run a coroutine in a loop of its own, in a thread of its own: Playwright's may be running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def wait_for(condition: Any) -> Any:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
 import signal
+import sys
 from datetime import date
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
+from credo.cli.learning_commands import app
+from credo.studio import learning
 from credo.studio import session as session_module
 from credo.studio.opening import fit_file
 from credo.studio.scored_table import ScoredTable, scored_table
 from credo.studio.table import OpenTable
 from tests.helpers.amounts import seeds
-from tests.studio.harness import Studio, started, wait_for
+from tests.studio.harness import Studio, run_apart, started, wait_for
 
 
 def text_of(studio: Studio) -> str:
@@ -173,6 +178,56 @@ def test_learning_can_be_cancelled_and_its_crash_is_a_message(studio: Studio) ->
     assert "ended before it was done" in studio.session.progress["message"]
     wait_for(lambda: studio.session.run is None)
     assert studio.get("/api/state").status_code == 200
+
+
+def test_progress_says_how_much_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter is done after two seconds, so that six are left; before a second has passed, nobody knows."""
+    clock = iter([0.0, *(0.0, 0.0, 0.0), *(0.5, 0.5), *(2.0, 2.0), *(3.0, 3.0, 3.0)])
+    monkeypatch.setattr(learning, "monotonic", lambda: next(clock))
+    events = [
+        *({"event": "progress", "phase": "drawing", "share": share} for share in (0.0, 0.1, 0.25)),
+        {"event": "progress", "phase": "counting"},
+        {"event": "done"},
+    ]
+    script = f"for event in {[json.dumps(event) for event in events]!r}: print(event)"
+    heard: list[dict[str, object]] = []
+
+    async def hear(event: dict[str, object]) -> None:
+        heard.append(event)
+
+    async def run() -> None:
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=pipe, stderr=pipe)
+        await learning.follow(learning.Run(process, started=0.0), hear)
+
+    run_apart(run())
+    assert [event.get("left") for event in heard] == [None, None, 6.0, None, None]
+
+
+def test_what_a_format_cannot_hold_is_said_to_the_page(learned: Studio) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    learned.session.listeners.add(heard)
+    assert learned.get("/api/network?ending=.xdsl").content.startswith(b"<?xml")
+    learned.session.listeners.discard(heard)
+    event = json.loads(heard.get_nowait())
+    assert event["event"] == "lost"
+    assert event["message"].startswith("learned.xdsl: XDSL has parents before children")
+
+
+def test_the_command_line_reads_what_the_studio_wrote(learned_heart: Path) -> None:
+    text, table, fit = (str(learned_heart / name) for name in ("heart.credo", "patients.csv", "heart.studio.fit"))
+    with started(learned_heart) as studio:
+        studio.change(text_of(studio) + "P(disease=1) is at most 60%\n")
+        assert studio.post("/api/save").status_code == 200
+        (learned_heart / "learned.bif").write_bytes(studio.get("/api/network?ending=.bif").content)
+    assert "P(disease=1) is at most 60%" in Path(text).read_text(encoding="utf-8")
+    for command in (
+        ["check", text, table],
+        ["query", fit, "P(disease=1)"],
+        ["query", str(learned_heart / "learned.bif"), "P(disease=1)"],
+    ):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
 
 
 # Anything at all ------------------------------------------------------------------------------------------------------

@@ -64,6 +64,26 @@ def test_a_table_that_is_not_written_as_usual_is_opened(tab: Tab) -> None:
 
 
 @pytest.mark.slow
+def test_a_sheet_of_a_workbook_is_chosen(tab: Tab) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for title, cells in (("2025", ("no", "no")), ("2026", ("no", "yes"))):
+        sheet = book.create_sheet(title)
+        for cell in ("flu", *cells):
+            sheet.append([cell])
+    book.save(tab.folder / "flu.xlsx")
+    page = tab.page
+    page.get_by_role("button", name="Open …").click()
+    page.get_by_role("combobox", name="Table").select_option("flu.xlsx")
+    expect(page.get_by_text("several sheets")).to_be_visible()
+    expect(page.get_by_role("button", name="Open these")).to_be_disabled()
+    page.get_by_label("Sheet").select_option("2026")
+    expect(page.get_by_role("region", name="The first rows of flu.xlsx")).to_contain_text("yes")
+    page.get_by_role("button", name="Open these").click()
+    expect(page.get_by_role("group", name="Variable flu")).to_contain_text("yes")
+
+
+@pytest.mark.slow
 def test_findings_are_grouped_and_one_that_the_data_contradict_is_left_out(tab: Tab) -> None:
     page = tab.page
     page.get_by_role("button", name=re.compile("leave this one out: line 17, sensitivity")).click()

@@ -21,7 +21,7 @@ from credo.studio.folder import Folder, draft_of, read_draft, write_draft
 from credo.studio.serving import common_folder, listening_socket, serve
 from credo.studio.session import Session
 from credo.studio.table import OpenTable
-from tests.studio.harness import Studio, started, wait_for
+from tests.studio.harness import Studio, run_apart, started, wait_for
 
 CONFLICT = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%\n"
 
@@ -332,7 +332,7 @@ def test_answers_do_not_wait_for_acknowledgements() -> None:
             writer.close()
             return await found.get()
 
-    assert asyncio.run(delay_is_off())
+    assert run_apart(delay_is_off())
 
 
 def test_the_folder_is_that_of_the_files(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from credo.io.network_files import write_network
 from credo.testing import made_up_network
-from tests.studio.harness import Tab, opened_tab, wait_for
+from tests.studio.harness import CONFLICT, TABLET, Tab, opened_tab, state, wait_for
 from tests.studio.keyboard import Keyboard
-from tests.studio.test_browser import CONFLICT, state
 
 WINDOW = {"viewport": {"width": 1280, "height": 800}}
 IS_INSIDE = """() => {
@@ -85,6 +84,8 @@ def test_a_cpt_its_bounds_what_statements_did_and_the_report(learned_tab: Tab) -
     with page.expect_download() as download:
         keys.press("Enter")
     assert download.value.suggested_filename == "learned.xdsl"
+    assert Path(download.value.path()).read_bytes().startswith(b"<?xml")
+    expect(page.get_by_text("learned.xdsl: XDSL has parents before children")).to_be_visible()
     keys.choose(page.get_by_label("The probabilities of"), "disease")
     # One press of the Tab key leads into the CPT, the arrow keys go through it, and the next press out of it.
     keys.press("Tab")
@@ -285,7 +286,8 @@ def test_drawing_and_undoing(chromium: Browser, tmp_path: Path) -> None:
         keys.use(page.get_by_role("button", name="Add a state"))
         keys.back_to(page.get_by_role("button", name="↓ move no down"))
         keys.press("Enter")
-        page.wait_for_timeout(100)
+        expect(page.get_by_label("State 2")).to_have_value("no")
+        expect(page.get_by_role("button", name="↓ move no down")).to_be_focused()
         keys.press("Enter")
         expect(page.get_by_label("State 3")).to_have_value("no")
         expect(page.get_by_label("State 3")).to_be_focused()
@@ -309,6 +311,24 @@ def test_drawing_and_undoing(chromium: Browser, tmp_path: Path) -> None:
         keys.is_seen()
         assert "variable" not in saved_text(tab)
         assert tab.complaints == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learned_tab", [TABLET], indirect=True)
+def test_keys_of_a_tablet_show_the_part_that_they_lead_to(learned_tab: Tab) -> None:
+    page, keys = learned_tab.page, Keyboard(learned_tab.page)
+    for part in (".cm-content", ".canvas", ".panel", ".cm-content"):
+        keys.press("F6")
+        expect(page.locator(part)).to_be_focused()
+        expect(page.locator(part)).to_be_visible()
+    keys.use(page.locator("summary", has_text="Consistent with the others"))
+    keys.use(page.get_by_role("button", name="12: age raises disease"))
+    expect(page.locator(".cm-content")).to_be_focused()
+    keys.panel("Look")
+    keys.use(page.get_by_role("button", name="Explain them"))
+    keys.use(page.get_by_role("button", name="13: smoker raises disease"))
+    expect(page.locator(".cm-activeLine")).to_have_text("smoker raises disease")
+    expect(page.locator(".cm-content")).to_be_focused()
 
 
 # Begin, and everything around -----------------------------------------------------------------------------------------

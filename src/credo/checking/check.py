@@ -20,7 +20,7 @@ from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import expanded_orders, with_noisy_families
 from credo.constraints.stage_costs import announce, checking, require_room
-from credo.errors import OptionError
+from credo.errors import OptionError, counted
 from credo.estimation.general_feasibility import search_general
 from credo.explain.contradictions import contradictions_among
 from credo.explain.orders_used import orders_used
@@ -236,7 +236,8 @@ def require_consistent(found: CheckResult) -> None:
         lines.append("These statements cannot all hold:" if len(conflict.statements) > 1 else "This cannot hold:")
         lines += [f"  {statement}" for statement in conflict.statements]
     if len(found.conflicts) > _FEW_CONFLICTS:
-        lines.append(f"There are {len(found.conflicts) - _FEW_CONFLICTS} more conflicts; the check lists them.")
+        more = counted(len(found.conflicts) - _FEW_CONFLICTS, "more conflict")
+        lines.append(f"The check lists {more}.")
     raise ConflictError("\n".join(lines), found.conflicts)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from credo.errors import counted
 from credo.terminal import console, say
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def predict(
     table = declared(data, table_format(separator, decimal, encoding, sheet))
     found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     numbered = found if "row" in found.columns else found.with_row_index("row", offset=1)
-    _give(numbered, out, as_json, "predictions")
+    _give(numbered, out, as_json, "prediction")
 
 
 def show(
@@ -158,7 +159,7 @@ def sample(
 
     if out is not None:
         require_target(out, CSV_TARGETS)
-    _give(_read(network).sample(rows, seed), out, as_json, "rows")
+    _give(_read(network).sample(rows, seed), out, as_json, "row")
 
 
 def table_format(separator: str | None, decimal: str, encoding: str, sheet: str | None) -> TableFormat | None:
@@ -210,7 +211,7 @@ def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> No
 
         with replacing(out) as draft:
             frame.write_csv(draft)
-        say(f"{len(frame):,} {what} are in {out}.")
+        say(f"{counted(len(frame), what)} {'is' if len(frame) == 1 else 'are'} in {out}.")
     elif as_json:
         _print_json(frame.to_dicts())
     elif sys.stdout.isatty():

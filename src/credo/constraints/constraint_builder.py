@@ -23,6 +23,7 @@ from credo.constraints.constraint_set import (
     RowTie,
     UnloweredStatement,
 )
+from credo.constraints.separation import separated
 from credo.errors import TooLargeError, readable_bytes
 from credo.knowledge.expressions import Probability
 from credo.knowledge.influence import synergy_directions
@@ -254,7 +255,7 @@ class ConstraintBuilder:
         )
         return Constraints(
             self.layout,
-            linear.scaled(),
+            separated(linear, self.layout).scaled(),
             tuple(self.products),
             tuple(self.ties),
             tuple(self.forms),
@@ -281,15 +282,17 @@ def configuration_offsets(axes: Mapping[str, Indices], family: Family, moving: I
 def coefficients_by_state(terms: Iterable[tuple[float, Probability]]) -> dict[Probability, float]:
     """Σ coefficient · P(…) with one state a term, equal terms added up, and those that cancel left out."""
     total: dict[Probability, float] = {}
-    largest = 0.0
+    largest: dict[Probability, float] = {}
     for coefficient, term in terms:
         given = tuple(sorted(term.given)) if len(term.given) > 1 else term.given
         each = tuple(sorted(term.each)) if len(term.each) > 1 else term.each
         for state in term.states:
             key = Probability(term.variable, (state,), given, each, term.each_other)
             total[key] = total.get(key, 0.0) + coefficient
-            largest = max(largest, abs(coefficient))
-    return {term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE * largest}
+            largest[key] = max(largest.get(key, 0.0), abs(coefficient))
+    return {
+        term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE * largest[term]
+    }
 
 
 def quoted_statement(statement: Statement) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import log2
 
 from credo.constraints.blocks import Block
-from credo.errors import TooLargeError, readable_bytes
+from credo.errors import TooLargeError, counted, readable_bytes
 from credo.memory import memory_limit_or_default
 from credo.progress import ProgressEvent, ProgressListener
 
@@ -113,5 +113,5 @@ def readable_seconds(seconds: float) -> str:
     for unit, size in (("hour", 3600.0), ("minute", 60.0), ("second", 1.0)):
         count = round(seconds / size)
         if seconds >= 1.5 * size or unit == "second":
-            return f"{count} {unit}{'' if count == 1 else 's'}"
+            return counted(count, unit)
     raise AssertionError("unreachable")

@@ -7,6 +7,7 @@ from html import escape
 from credo.drawing.colours import css
 from credo.drawing.network_boxes import Bars
 from credo.drawing.network_svg import NETWORK_STYLE, network_svg
+from credo.errors import counted
 from credo.model.network import Network
 
 LARGE = 150  # variables above which there is no picture
@@ -26,7 +27,7 @@ def network_html(network: Network) -> str:
     """A network: its size and its picture."""
     probabilities = sum(network.configurations(name) * len(network.states(name)) for name in network.names)
     arrows = sum(len(network.parents[name]) for name in network.names)
-    size = f"{len(network)} variables, {arrows} arrows between them, {probabilities:,} probabilities"
+    size = f"{counted(len(network), 'variable')}, {counted(arrows, 'arrow')}, {probabilities:,} probabilities"
     return framed(f"<p><strong>{escape(network.name)}</strong>: {size}</p>{picture(network)}")
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
-from credo.errors import Status
+from credo.errors import Status, counted
 from credo.estimation.counting import counting_m_step, relative_frequencies
 from credo.estimation.em.steps import MStep, StartingMStep
 from credo.estimation.general_steps import GeneralEnd, GeneralSteps, Wanted, bind_general
@@ -248,7 +248,7 @@ def _soft_cost(blocks: Sequence[Block], theta: Numbers, soft_weight: float) -> f
 def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Iterable[Finding]:
     """How many blocks each solver took, and those that are not certified."""
     for solver, count in Counter(each.solver for each in estimates).most_common():
-        groups = "1 group of probabilities" if count == 1 else f"{count} groups of probabilities"
+        groups = f"{counted(count, 'group')} of probabilities"
         how = solver if count == 1 else solver.replace("because its", "because their")
         yield Finding("solver", f"{groups} linked by statements {'was' if count == 1 else 'were'} computed by {how}.")
     for each in estimates:

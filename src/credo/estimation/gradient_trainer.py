@@ -25,7 +25,7 @@ import numpy as np
 
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import InfeasibleError, interior_of
-from credo.errors import ImpossibleRowError, OptionError, Status
+from credo.errors import ImpossibleRowError, OptionError, Status, counted
 from credo.estimation.constrained import statement_multipliers
 from credo.estimation.em.driver import Iteration, found_by_em, hidden_variable_findings
 from credo.estimation.em.starts import LEAST, first_start, nth_start
@@ -245,11 +245,11 @@ def _solution(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
 
 def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedStart]) -> Iterable[Finding]:
     ends = ", ".join(f"{each.objective:.4f}" for each in done)
-    tries = "1 start" if len(done) == 1 else f"{len(done)} starts"
+    tries = counted(len(done), "start")
     spent = sum(each.evaluations for each in done)
     yield Finding(
         "iterations",
-        f"The gradient was followed for {spent} evaluations from {tries}; the objective ended at {ends}, of "
+        f"The gradient was followed for {counted(spent, 'evaluation')} from {tries}; the objective ended at {ends}, of "
         "which the best was taken.",
     )
     if len(objective.constrained):

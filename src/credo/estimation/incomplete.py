@@ -14,7 +14,7 @@ import numpy as np
 
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import NONE
-from credo.errors import ImpossibleRowError, OptionError, Status
+from credo.errors import ImpossibleRowError, OptionError, Status, counted
 from credo.estimation.constrained import CMAP
 from credo.estimation.counting import MAP
 from credo.estimation.em.driver import EMResult, Iteration, found_by_em, run_em
@@ -291,5 +291,5 @@ def _em_finding(result: EMResult) -> Finding:
     best = max(ends)
     as_good = sum(best - end <= _SAME_OBJECTIVE * max(1.0, abs(best)) for end in ends)
     tries = "from 1 start" if len(ends) == 1 else f"from {len(ends)} starts, {as_good} of which found the best result"
-    message = f"EM took {result.iterations} iterations {tries}."
+    message = f"EM took {counted(result.iterations, 'iteration')} {tries}."
     return Finding("iterations", message)

@@ -25,7 +25,7 @@ import numpy as np
 
 from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block
-from credo.errors import Status
+from credo.errors import Status, counted
 from credo.estimation.counting import relative_frequencies
 from credo.estimation.em.steps import MStep
 from credo.estimation.method import Method
@@ -284,11 +284,12 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
         worst = max(violated, key=lambda statement: violated[statement])
         yield Finding(
             "missed",
-            f"{len(violated)} of {len(amounts)} statements are violated by more than {NOTABLE:g}; most of all "
-            f"statement {worst + 1}, by {violated[worst]:.3f}. fit.violations() lists them.",
+            f"{len(violated):,} of {counted(len(amounts), 'statement')} {'is' if len(violated) == 1 else 'are'} "
+            f"violated by more than {NOTABLE:g}; most of all statement {worst + 1}, by {violated[worst]:.3f}. "
+            "fit.violations() lists them.",
         )
     elif amounts:
-        yield Finding("missed", f"None of {len(amounts)} statements is violated by more than {NOTABLE:g}.")
+        yield Finding("missed", f"No statement is violated by more than {NOTABLE:g}.")
 
 
 def _conflict_findings(problem: Problem, theta: Numbers) -> Iterable[Finding]:
@@ -303,7 +304,7 @@ def _conflict_findings(problem: Problem, theta: Numbers) -> Iterable[Finding]:
 
 def _evaluation_findings(objective: SoftObjective, optimum: SoftOptimum) -> Iterable[Finding]:
     if objective.block.size:
-        yield Finding("training", f"The gradient was followed for {optimum.evaluations} evaluations.")
+        yield Finding("training", f"The gradient was followed for {counted(optimum.evaluations, 'evaluation')}.")
 
 
 def _no_data_findings(problem: Problem, unseen: Mapping[str, list[int]]) -> Iterable[Finding]:

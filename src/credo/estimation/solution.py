@@ -11,7 +11,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.violations import excess_by_statement
-from credo.errors import Status, closest
+from credo.errors import Status, closest, counted
 from credo.estimation.solvers.certificate import Certificate
 from credo.findings import Finding
 from credo.io.dataset import Dataset
@@ -66,7 +66,7 @@ class Solution:
 def where(network: Network, block: Block) -> str:
     """The distributions of a block in words, by the first of them."""
     first, others = network.describe(*block.configurations[0]), len(block.configurations) - 1
-    linked = f" and {others} linked distribution{'' if others == 1 else 's'}" if others else ""
+    linked = f" and {counted(others, 'linked distribution')}" if others else ""
     return f"{first}{linked}"
 
 

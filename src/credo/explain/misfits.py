@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from credo.errors import counted
 from credo.findings import Finding
 
 LEVEL = 0.05  # the share of right networks in which there is an alarm, at most
@@ -79,9 +80,10 @@ class PredictiveChecks:
         """One sentence that says whether the network fits the data."""
         if not self.checks:
             return self.note
-        what = f"{self.families:,} variables given their parents"
-        what += f" and {self.links:,} pairs that no arrow joins" if self.links else ""
-        which = f"{self.rows:,} rows were compared with what the learned network produces: {what}."
+        what = f"{counted(self.families, 'variable')} given {'its' if self.families == 1 else 'their'} parents"
+        what += f" and {counted(self.links, 'pair')} that no arrow joins" if self.links else ""
+        verb = "was" if self.rows == 1 else "were"
+        which = f"{counted(self.rows, 'row')} {verb} compared with what the learned network produces: {what}."
         count = len(self.alarms)
         found = (
             "Nothing speaks against the network."

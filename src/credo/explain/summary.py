@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp
 
+from credo.errors import counted
 from credo.explain.contradictions import Contradiction
 from credo.explain.explanation import Effect, StatementExplanation
 from credo.explain.held_out import HeldOutComparison
@@ -168,8 +169,3 @@ def times_observed(count: float) -> str:
     return {0: "never observed", 1: "observed once", 2: "observed twice"}.get(
         int(count), f"observed {count:,.0f} times"
     )
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 row`, `1,200 rows`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from credo.errors import NetworkError, readable_count, suggestion
+from credo.errors import NetworkError, counted, readable_count, suggestion
 from credo.io.assembly import assemble, check_implied, mistake_in_family, structure_of
 from credo.io.cut_properties import cut_properties, property_of, variable_with
 from credo.io.files import read_text, replacing
@@ -172,7 +172,8 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
         scanner.take(",")
     if len(states) != int(count):
         scanner.fail(
-            f"Variable {name} declares {int(count)} states and lists {len(states)}. A name with blanks needs quotes.",
+            f"Variable {name} declares {counted(int(count), 'state')} and lists {len(states)}. "
+            "A name with blanks needs quotes.",
             start,
         )
     scanner.expect(";", f"after the states of {name}")
@@ -299,7 +300,8 @@ def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> li
     if len(numbers) != count:
         place = f"Configuration ({entry.labels.strip()})" if entry.labels.strip() else "The entry"
         scanner.fail(
-            f"{place} of {child} has {len(numbers)} numbers; it needs {readable_count(count)}.", entry.position
+            f"{place} of {child} has {counted(len(numbers), 'number')}; it needs {readable_count(count)}.",
+            entry.position,
         )
     return numbers
 
@@ -333,8 +335,8 @@ def _configuration_number(scanner: Scanner, block: _Block, entry: _Entry, lookup
     if len(labels) != len(lookups):
         parents = ", ".join(block.parents) or "none"
         scanner.fail(
-            f"Configuration ({entry.labels.strip()}) of {block.child} has {len(labels)} states; the parents are: "
-            f"{parents}.",
+            f"Configuration ({entry.labels.strip()}) of {block.child} has {counted(len(labels), 'state')}; the parents "
+            f"are: {parents}.",
             entry.position,
         )
     for parent, lookup, label in zip(block.parents, lookups, labels, strict=True):

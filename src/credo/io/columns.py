@@ -14,6 +14,7 @@ from credo.errors import (
     MissingColumnError,
     UnknownStateError,
     closest,
+    counted,
     first_duplicate,
     listing,
     suggestion,
@@ -169,7 +170,7 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
             hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
         sentences.append(f'Column {variable.name}, row {row}: "{value}" {what} a state of {variable.name}.{hint}')
     if len(found) > 5:
-        sentences.append(f"{len(found) - 5} more values of this table are unknown too.")
+        sentences.append(f"The table has {counted(len(found) - 5, 'more value')} of this kind.")
     return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))
 
 

@@ -52,8 +52,8 @@ def rows_left_out(count: int, kept: int, gaps: Sequence[str]) -> tuple[Finding, 
     if not kept:
         raise DataError(f"No row is complete: in each a value of {listing(gaps)} is missing.")
     message = (
-        f"{count:,} of {count + kept:,} rows were left out, as asked, because values are missing in them "
-        f"({listing(gaps)}). Where values are missing for a reason, such rows differ from the others."
+        f"{count:,} of {count + kept:,} rows {'was' if count == 1 else 'were'} left out, as asked, because values are "
+        f"missing ({listing(gaps)}). Where values are missing for a reason, such rows differ from the others."
     )
     return (Finding("rows left out", message),)
 

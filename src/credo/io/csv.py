@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import DataError, readable_bytes
+from credo.errors import DataError, counted, readable_bytes
 from credo.io.columns import (
     MISSING,
     MISSING_TEXTS,
@@ -263,7 +263,7 @@ class _CsvTable:
         if len(rest) > LONGEST_RECORD:
             return DataError(f"{where}: longer than {readable_bytes(LONGEST_RECORD)}. Is this a CSV file? {shown}")
         return DataError(
-            f"{where}: {len(record.fields)} fields, but the header has {len(self.header)}. "
+            f"{where}: {counted(len(record.fields), 'field')}, but the header has {len(self.header):,}. "
             f"A value that holds the separator itself must stand in double quotes.\n{shown}"
         )
 

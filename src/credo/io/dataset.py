@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import ROWS_FROM_1, DataError
+from credo.errors import ROWS_FROM_1, DataError, counted
 from credo.io.columns import MISSING
 from credo.io.number_columns import NumbersSeen, merged
 from credo.model.network import Network, Variable
@@ -155,7 +155,10 @@ def checked_weights(values: object, rows: int, rows_before: int = 0) -> Numbers:
     except (TypeError, ValueError):
         raise DataError("The weights are not numbers.") from None
     if weights.shape != (rows,):
-        raise DataError(f"There are {rows} rows but weights of shape {weights.shape}: one number per row is needed.")
+        raise DataError(
+            f"The table has {counted(rows, 'row')} but weights have the shape {weights.shape}: one number "
+            "per row is needed."
+        )
     wrong = ~(weights >= 0) | (weights > LARGEST_WEIGHT)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -185,7 +188,7 @@ def fitting(dataset: Dataset, network: Network) -> Dataset:
         for variable, code in zip(network.variables, largest.tolist(), strict=True):
             if code >= len(variable.states):
                 raise DataError(
-                    f"A code of {variable.name} is {code}, but it has {len(variable.states)} states, from 0."
+                    f"A code of {variable.name} is {code}, but it has {counted(len(variable.states), 'state')}, from 0."
                 )
         if dataset.codes.min(initial=-1) < MISSING:
             raise DataError("A code is below -1, which is a missing value.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from credo.errors import DataError, listing
+from credo.errors import DataError, counted, listing
 from credo.findings import Finding
 from credo.io.column_values import ColumnValues
 
@@ -27,7 +27,7 @@ def doubtful_findings(values: ColumnValues) -> list[Finding]:
     """The finding that words which often stand for a missing value are taken as states."""
     if not values.doubtful:
         return []
-    parts = [f"“{text}” in {count:,} row{'' if count == 1 else 's'}" for text, count in values.doubtful.items()]
+    parts = [f"“{text}” in {counted(count, 'row')}" for text, count in values.doubtful.items()]
     state = "a state" if len(parts) == 1 else "states"
     message = f"{values.name}: {listing(parts)} {'is' if len(parts) == 1 else 'are'} taken as {state}; "
     return [Finding("doubtful state", f"{message}empty cells are missing values.", values.name)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
 
-from credo.errors import NetworkError, listing, readable_count
+from credo.errors import NetworkError, counted, listing, readable_count
 from credo.io.assembly import assemble, check_implied, implied_by_noise, structure_of
 from credo.io.cut_properties import PROPERTIES, WORD, cut_properties, identifier, identifiers, variable_with
 from credo.io.files import read_text, replacing, warn_of_loss
@@ -199,7 +199,7 @@ def _values(scanner: Scanner, node: _Node, shape: tuple[int, ...]) -> Numbers:
         wrong = next(word for word in re.findall(r"[^\s,]+", node.numbers) if not NUMBER.fullmatch(word))
         scanner.fail(f"Expected a number in the probabilities of {name}, not `{wrong[:40]}`.", at)
     if len(values) != prod(shape):
-        scanner.fail(f"Node {name} has {len(values):,} numbers; it needs {readable_count(prod(shape))}.", at)
+        scanner.fail(f"Node {name} has {counted(len(values), 'number')}; it needs {readable_count(prod(shape))}.", at)
     return values.reshape(shape)
 
 

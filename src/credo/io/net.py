@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import NoReturn
 
-from credo.errors import NetworkError, readable_count
+from credo.errors import NetworkError, counted, readable_count
 from credo.io.assembly import assemble, mistake_in_family, structure_of
 from credo.io.cut_properties import cut_properties, variable_with
 from credo.io.files import read_text, replacing
@@ -185,7 +185,7 @@ def _cpt(scanner: Scanner, structure: Network, potential: _Potential) -> Numbers
         scanner.fail(message, at + wrong.start())
     if len(values) != prod(shape):
         needed = readable_count(prod(shape))
-        scanner.fail(f"The potential of {potential.child} has {len(values):,} numbers; it needs {needed}.", at)
+        scanner.fail(f"The potential of {potential.child} has {counted(len(values), 'number')}; it needs {needed}.", at)
     _check_groups(scanner, potential, text, shape)
     return values.reshape(shape)
 

@@ -103,7 +103,22 @@ class PartitionedTable:
         return ()
 
     def items(self, network: Network, weights: str | None, others: Sequence[str]) -> Iterable[Any]:
-        """What an executor makes parts of: described partitions, or rows that are read here one after the other."""
+        """What an executor makes parts of: described partitions, or rows that are read here one after the other.
+
+        Parameters
+        ----------
+        network : Network
+            The network whose variables are read.
+        weights : str or None
+            The column with the weights of rows.
+        others : sequence of str
+            Further columns that are read, such as those that tie rows together.
+
+        Returns
+        -------
+        iterable
+            The parts, each of which a worker can read by itself unless the table is read as a stream.
+        """
         if self.stream is None:
             return self.partitions
         return _Streamed(self.description, *self.stream, network, weights, tuple(others))

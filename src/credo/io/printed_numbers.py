@@ -15,7 +15,7 @@ from math import prod
 
 import numpy as np
 
-from credo.errors import NetworkError, RoundedNumbersWarning, readable_count
+from credo.errors import NetworkError, RoundedNumbersWarning, counted, readable_count
 from credo.io.files import warn_caller
 from credo.model.noisy import SUM_TOLERANCE
 from credo.types import Numbers, PathLike
@@ -69,7 +69,7 @@ def numbers_of(text: str, shape: tuple[int, ...], what: str) -> Numbers:
         wrong = next(word for word in text.split() if not NUMBER.fullmatch(word))
         raise NetworkError(f"{what} has `{wrong[:40]}` where a number is expected.")
     if len(values) != prod(shape):
-        raise NetworkError(f"{what} has {len(values)} numbers; it needs {readable_count(prod(shape))}.")
+        raise NetworkError(f"{what} has {counted(len(values), 'number')}; it needs {readable_count(prod(shape))}.")
     return values.reshape(shape)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, is_text, listing
+from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, counted, is_text, listing
 from credo.io.columns import NO_COLUMNS, match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.declared_table import USUAL, declaration, declared, format_of, require_only
@@ -130,7 +130,10 @@ def stream_table(
     if is_weighted and weight == 0.0:
         raise no_weight()
     if weights is not None and weight_column is None and (count := np.size(weights)) != rows:
-        raise DataError(f"There are {rows} rows but {count} weights: one weight per row is needed.")
+        raise DataError(
+            f"The table has {counted(rows, 'row')}, but there are {counted(count, 'weight')}: one weight per "
+            "row is needed."
+        )
 
 
 def weighted(part: Dataset, column: str, rows_before: int) -> Dataset:

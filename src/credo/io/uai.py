@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from credo.errors import FormatError, NetworkError, readable_count
+from credo.errors import FormatError, NetworkError, counted
 from credo.io.assembly import assemble
 from credo.io.cut_properties import beside, read_beside, write_beside
 from credo.io.files import read_text, replacing, warn_of_loss
@@ -41,7 +41,10 @@ def parse_uai(text: str, path: str | None = None) -> Network:
     if 0 in sizes:
         scanner.fail(f"Variable x{sizes.index(0)} has no states.")
     if (functions := _whole(scanner, "the number of functions")) != len(sizes):
-        scanner.fail(f"{functions} functions for {len(sizes)} variables: a Bayesian network has one for each.")
+        scanner.fail(
+            f"{counted(functions, 'function')} for {counted(len(sizes), 'variable')}: a Bayesian network has "
+            "one for each."
+        )
     scopes: list[list[int]] = []
     children: set[int] = set()
     for _ in range(functions):
@@ -88,11 +91,14 @@ def _cpts(scanner: Scanner, shapes: Sequence[tuple[int, ...]]) -> list[Numbers]:
             scanner.fail("Expected the size of a CPT, not the end of the file (is it cut off?).", len(scanner.text))
         if values[at] != prod(shape):
             _fail_at(
-                scanner, start, at, f"A CPT of size {values[at]:g} for a function that needs {_count(shape)} numbers."
+                scanner,
+                start,
+                at,
+                f"A CPT of size {values[at]:g} for a function that needs {counted(prod(shape), 'number')}.",
             )
         if at + 1 + prod(shape) > len(values):
             scanner.fail(
-                f"Expected {_count(shape)} numbers of a CPT, not the end of the file (is it cut off?).",
+                f"Expected {counted(prod(shape), 'number')} of a CPT, not the end of the file (is it cut off?).",
                 len(scanner.text),
             )
         found.append(values[at + 1 : at + 1 + prod(shape)].reshape(shape).copy())
@@ -106,10 +112,6 @@ def _fail_at(scanner: Scanner, start: int, number: int, message: str) -> NoRetur
     """Raise an error about the line of a number."""
     place = next(itertools.islice(re.finditer(r"\S+", scanner.text[start:]), number, None))
     scanner.fail(message, start + place.start())
-
-
-def _count(shape: tuple[int, ...]) -> str:
-    return readable_count(prod(shape))
 
 
 def _has_reversed_parents(text: str, scopes: Sequence[Sequence[int]], scanner: Scanner) -> bool:

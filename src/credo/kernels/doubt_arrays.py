@@ -35,14 +35,14 @@ class DoubtArrays(NamedTuple):
     limit_changes: Any
     set_starts: Any  # (sets + 1,) distributions that are renewed together
     sets: Any
-    set_row_starts: Any  # (sets + 1,) doubted constraints on them, sorted by statement
-    set_rows: Any
+    set_constraint_starts: Any  # (sets + 1,) doubted constraints on them, sorted by statement
+    set_constraints: Any
     set_limit_starts: Any  # (sets + 1,) hard constraints on them
     set_limits: Any
     set_chances: Any  # (sets,) how likely a sweep renews each
     nodes: Any  # around the mode of a Beta density, in units of its width
     tempered: Any  # (tempered,) meanings of many constraints
-    tempered_rows: Any  # (tempered,) how many each has
+    tempered_constraints: Any  # (tempered,) how many each has
     tempered_starts: Any  # (tempered + 1,) the pairs of the distributions that they are about
     tempered_pairs: Any
 
@@ -110,32 +110,32 @@ def normalise(arrays: DistributionArrays, theta: Any) -> None:
 
 
 @compiled(error_model="numpy")
-def row_room(starts: Any, indices: Any, values: Any, bounds: Any, row: int, theta: Any) -> float:
+def room_of(starts: Any, indices: Any, values: Any, bounds: Any, constraint: int, theta: Any) -> float:
     """b − Aθ of one constraint."""
-    rest = bounds[row]
-    for e in range(starts[row], starts[row + 1]):
+    rest = bounds[constraint]
+    for e in range(starts[constraint], starts[constraint + 1]):
         rest -= values[e] * theta[indices[e]]
     return rest
 
 
 @compiled(error_model="numpy")
-def doubted_room(doubt: DoubtArrays, row: int, theta: Any) -> float:
+def doubted_room(doubt: DoubtArrays, constraint: int, theta: Any) -> float:
     """The same of a doubted constraint."""
-    return row_room(doubt.starts, doubt.indices, doubt.values, doubt.bounds, row, theta)
+    return room_of(doubt.starts, doubt.indices, doubt.values, doubt.bounds, constraint, theta)
 
 
 @compiled(error_model="numpy")
-def hard_room(doubt: DoubtArrays, row: int, theta: Any) -> float:
+def hard_room(doubt: DoubtArrays, constraint: int, theta: Any) -> float:
     """The same of one that must hold."""
-    return row_room(doubt.hard_starts, doubt.hard_indices, doubt.hard_values, doubt.hard_bounds, row, theta)
+    return room_of(doubt.hard_starts, doubt.hard_indices, doubt.hard_values, doubt.hard_bounds, constraint, theta)
 
 
 @compiled(error_model="numpy")
 def room_left(starts: Any, indices: Any, values: Any, bounds: Any, theta: Any) -> Any:
     """b − Aθ of all of them."""
     slack = np.empty(len(bounds))
-    for row in range(len(slack)):
-        slack[row] = row_room(starts, indices, values, bounds, row, theta)
+    for constraint in range(len(slack)):
+        slack[constraint] = room_of(starts, indices, values, bounds, constraint, theta)
     return slack
 
 
@@ -146,14 +146,14 @@ def broken_meanings(doubt: DoubtArrays, beliefs: BeliefArrays, slack: Any) -> An
     for s in range(len(beliefs.meanings)):
         count = max(count, beliefs.meanings[s] + 1)
     broken = np.zeros(count, dtype=np.int64)
-    for row in range(len(slack)):
-        broken[doubt.statements[row]] += slack[row] < -ROUNDING
+    for constraint in range(len(slack)):
+        broken[doubt.statements[constraint]] += slack[constraint] < -ROUNDING
     return broken
 
 
 @compiled(error_model="numpy")
 def pair_room(doubt: DoubtArrays, more: int) -> Any:
-    """Room for the ends of intervals, those of `more` rows too, and for tangents."""
+    """Room for the ends of intervals, those of `more` constraints too, and for tangents."""
     most = more
     for pair in range(len(doubt.member_starts) - 1):
         most = max(most, more + doubt.touched_starts[pair + 1] - doubt.touched_starts[pair])
@@ -162,18 +162,18 @@ def pair_room(doubt: DoubtArrays, more: int) -> Any:
 
 
 @compiled(error_model="numpy")
-def refresh_row(doubt: DoubtArrays, row: int, theta: Any, own: DoubtState) -> None:
+def refresh_constraint(doubt: DoubtArrays, constraint: int, theta: Any, own: DoubtState) -> None:
     """b − Aθ of one doubted constraint at the present point, and whether it holds."""
-    before = own.slack[row] < -ROUNDING
-    own.slack[row] = doubted_room(doubt, row, theta)
-    own.broken[doubt.statements[row]] += int(own.slack[row] < -ROUNDING) - int(before)
+    before = own.slack[constraint] < -ROUNDING
+    own.slack[constraint] = doubted_room(doubt, constraint, theta)
+    own.broken[doubt.statements[constraint]] += int(own.slack[constraint] < -ROUNDING) - int(before)
 
 
 @compiled(error_model="numpy")
 def begin_doubt(
     doubt: DoubtArrays, beliefs: BeliefArrays, arrays: DistributionArrays, state: ChainState, more: int
 ) -> Any:
-    """What a sweep begins with; `more` rows of statements about any probability need room, too."""
+    """What a sweep begins with; `more` constraints of statements about any probability need room, too."""
     theta = state.theta
     edge = arrays.starts[arrays.constrained[0]]
     normalise(arrays, theta)

@@ -16,7 +16,7 @@ import numpy as np
 
 from credo.kernels.compiler import compiled
 from credo.kernels.doubt_arrays import DoubtArrays, DoubtState
-from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on, straight_row
+from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on, straight_constraint
 from credo.kernels.polytope_moves import SMALLEST, log_split, uniform
 from credo.kernels.sampler_arrays import ROUNDING, GeneralArrays, Underway
 
@@ -69,7 +69,7 @@ def ends_of_constraints(
     right: float,
     own: DoubtState,
     tempered: int,
-    row_weight: float,
+    constraint_weight: float,
 ) -> Any:
     """The ends of intervals in which statements about CPTs hold, sorted; how many, and their factor at the left."""
     xs, gains, count, factor = own.room[0], own.room[1], 0, 0.0
@@ -78,15 +78,15 @@ def ends_of_constraints(
         s = doubt.statements[doubt.touched[k]]
         begin, end, broken = -np.inf, np.inf, 0
         while k < stop and doubt.statements[doubt.touched[k]] == s:
-            row, change = doubt.touched[k], doubt.changes[k]
-            slack = own.slack[row]
+            constraint, change = doubt.touched[k], doubt.changes[k]
+            slack = own.slack[constraint]
             broken += slack < -ROUNDING
             if s == tempered:  # each constraint counts by itself, too
                 at = place(slack / change, first, second)
                 if (change > 0.0 and at > left) or (change < 0.0 and at <= left):
-                    factor += row_weight
+                    factor += constraint_weight
                 if left < at < right:
-                    count = inserted(xs, gains, count, at, -row_weight if change > 0.0 else row_weight)
+                    count = inserted(xs, gains, count, at, -constraint_weight if change > 0.0 else constraint_weight)
             if change > 0.0:
                 end = min(end, slack / change)
             else:
@@ -111,17 +111,17 @@ def ends_of_general(
     count: int,
 ) -> Any:
     """The same of statements about any probability that are straight along the line, beside `count` other ends."""
-    xs, gains, factor, k, rows = own.room[0], own.room[1], 0.0, 0, len(general.bounds)
-    while k < rows:
+    xs, gains, factor, k, constraints = own.room[0], own.room[1], 0.0, 0, len(general.bounds)
+    while k < constraints:
         s = general.meanings[k]
         if s < 0:
             k += 1
             continue
         begin, end, straight = -np.inf, np.inf, True
-        while k < rows and general.meanings[k] == s:
+        while k < constraints and general.meanings[k] == s:
             straight = straight and general.straight[k]
             if straight:
-                slack, change = straight_row(general, k, underway)
+                slack, change = straight_constraint(general, k, underway)
                 if change > 0.0:
                     end = min(end, slack / change)
                 elif change < 0.0:
@@ -223,7 +223,7 @@ def move_pair_doubtful(
     theta: Any,
     own: DoubtState,
     tempered: int,  # a meaning whose constraints count one by one, −1: none
-    row_weight: float,
+    constraint_weight: float,
     generator: Any,
 ) -> None:
     """A piece by its mass, a point in it, and a Metropolis step for what the tangents leave, or is not linear."""
@@ -242,22 +242,22 @@ def move_pair_doubtful(
             high = min(high, step)
         else:
             low = max(low, step)
-    rows = len(general.bounds)
-    if rows:
+    constraints = len(general.bounds)
+    if constraints:
         clear_line(underway)
         for m in range(first, last):
             add_direction(general, underway, doubt.firsts[m], 1.0)
             add_direction(general, underway, doubt.seconds[m], -1.0)
-    for row in range(rows):
-        if general.meanings[row] < 0 and general.single[row]:
-            slack, change = straight_row(general, row, underway)
+    for constraint in range(constraints):
+        if general.meanings[constraint] < 0 and general.single[constraint]:
+            slack, change = straight_constraint(general, constraint, underway)
             if change > 0.0:
                 high = min(high, max(slack, 0.0) / change)
             elif change < 0.0:
                 low = max(low, max(slack, 0.0) / change)
     left, right = min(place(low, old_i, old_j), now), max(place(high, old_i, old_j), now)
-    count, factor = ends_of_constraints(doubt, pair, old_i, old_j, left, right, own, tempered, row_weight)
-    if rows:
+    count, factor = ends_of_constraints(doubt, pair, old_i, old_j, left, right, own, tempered, constraint_weight)
+    if constraints:
         count, gain = ends_of_general(general, underway, old_i, old_j, left, right, own, count)
         factor += gain
     pieces = merge_tangents(doubt.nodes, a, b, left, right, count, own)
@@ -275,7 +275,7 @@ def move_pair_doubtful(
     for m in range(first, last):
         if m != leader:
             ratio += pair_ratio(doubt.firsts[m], doubt.seconds[m], step, own.shape, theta)
-    if rows and ratio > -np.inf:
+    if constraints and ratio > -np.inf:
         ratio += general_ratio(general, underway, own.broken, own.odds, step, True)
     if not np.log(uniform(generator)) < ratio:
         return
@@ -284,12 +284,12 @@ def move_pair_doubtful(
         theta[doubt.seconds[m]] -= step
     theta[i] = new_i
     theta[j] = max(both * (near if new > 0.0 else far), SMALLEST)
-    if rows:
+    if constraints:
         go_on(general, underway, own.broken, step)
     for k in range(doubt.limit_starts[pair], doubt.limit_starts[pair + 1]):
         own.hard[doubt.limits[k]] -= doubt.limit_changes[k] * step
     for k in range(doubt.touched_starts[pair], doubt.touched_starts[pair + 1]):
-        row = doubt.touched[k]
-        before = own.slack[row] < -ROUNDING
-        own.slack[row] -= doubt.changes[k] * step
-        own.broken[doubt.statements[row]] += int(own.slack[row] < -ROUNDING) - int(before)
+        constraint = doubt.touched[k]
+        before = own.slack[constraint] < -ROUNDING
+        own.slack[constraint] -= doubt.changes[k] * step
+        own.broken[doubt.statements[constraint]] += int(own.slack[constraint] < -ROUNDING) - int(before)

@@ -16,7 +16,7 @@ import numpy as np
 
 from credo.kernels.collapsed import drawn_component
 from credo.kernels.compiler import compiled
-from credo.kernels.doubt_arrays import DoubtArrays, DoubtState, doubted_room, hard_room, refresh_row
+from credo.kernels.doubt_arrays import DoubtArrays, DoubtState, doubted_room, hard_room, refresh_constraint
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.general_lines import add_direction, clear_line, general_ratio, go_on
 from credo.kernels.polytope_moves import SMALLEST, uniform
@@ -117,12 +117,12 @@ def statement_ratio(doubt: DoubtArrays, number: int, theta: Any, own: DoubtState
         if hard_room(doubt, doubt.set_limits[k], theta) < 0.0:
             return -np.inf
     ratio = 0.0
-    k, stop = doubt.set_row_starts[number], doubt.set_row_starts[number + 1]
+    k, stop = doubt.set_constraint_starts[number], doubt.set_constraint_starts[number + 1]
     while k < stop:
-        s, change = doubt.statements[doubt.set_rows[k]], 0
-        while k < stop and doubt.statements[doubt.set_rows[k]] == s:
-            row = doubt.set_rows[k]
-            change += int(doubted_room(doubt, row, theta) < -ROUNDING) - int(own.slack[row] < -ROUNDING)
+        s, change = doubt.statements[doubt.set_constraints[k]], 0
+        while k < stop and doubt.statements[doubt.set_constraints[k]] == s:
+            constraint = doubt.set_constraints[k]
+            change += int(doubted_room(doubt, constraint, theta) < -ROUNDING) - int(own.slack[constraint] < -ROUNDING)
             k += 1
         ratio += own.odds[s] * (int(own.broken[s] + change == 0) - int(own.broken[s] == 0))
     return ratio
@@ -218,8 +218,8 @@ def renew(
         go_on(general, underway, own.broken, 1.0)
     for k in range(doubt.set_limit_starts[number], doubt.set_limit_starts[number + 1]):
         own.hard[doubt.set_limits[k]] = hard_room(doubt, doubt.set_limits[k], theta)
-    for k in range(doubt.set_row_starts[number], doubt.set_row_starts[number + 1]):
-        refresh_row(doubt, doubt.set_rows[k], theta, own)
+    for k in range(doubt.set_constraint_starts[number], doubt.set_constraint_starts[number + 1]):
+        refresh_constraint(doubt, doubt.set_constraints[k], theta, own)
 
 
 @compiled(error_model="numpy")

@@ -35,18 +35,18 @@ def temper(
     slack, broken, odds, old = own.slack, own.broken, own.odds, own.old
     meaning = doubt.tempered[number]
     first, last = doubt.tempered_starts[number], doubt.tempered_starts[number + 1]
-    rows = doubt.tempered_rows[number]
-    full, steps = odds[meaning], max(LEAST_STEPS, rows // 2)
-    for row in range(len(slack)):
-        old[0, row] = slack[row]
+    constraints = doubt.tempered_constraints[number]
+    full, steps = odds[meaning], max(LEAST_STEPS, constraints // 2)
+    for constraint in range(len(slack)):
+        old[0, constraint] = slack[constraint]
     for s in range(len(underway.sums)):
         underway.kept[0, s] = underway.sums[s]
-    for row in range(len(general.bounds)):
-        underway.kept[1, row] = underway.linear[0, row]
+    for constraint in range(len(general.bounds)):
+        underway.kept[1, constraint] = underway.linear[0, constraint]
     for k in range(first, last):
         pair = doubt.tempered_pairs[k]
         old[1, doubt.firsts[pair]], old[1, doubt.seconds[pair]] = theta[doubt.firsts[pair]], theta[doubt.seconds[pair]]
-    ratio, slope = 0.0, max(full / rows, STEEPEST)
+    ratio, slope = 0.0, max(full / constraints, STEEPEST)
     for step in range(2 * steps):
         # Up to the graded factor, and the same way down: pairs in reverse order.
         level = step + 1 if step < steps else 2 * steps - step
@@ -65,14 +65,16 @@ def temper(
     for k in range(first, last):
         pair = doubt.tempered_pairs[k]
         theta[doubt.firsts[pair]], theta[doubt.seconds[pair]] = old[1, doubt.firsts[pair]], old[1, doubt.seconds[pair]]
-    for row in range(len(own.hard)):
-        own.hard[row] = hard_room(doubt, row, theta)
-    for row in range(len(slack)):
-        if slack[row] != old[0, row]:
-            broken[doubt.statements[row]] += int(old[0, row] < -ROUNDING) - int(slack[row] < -ROUNDING)
-            slack[row] = old[0, row]
+    for constraint in range(len(own.hard)):
+        own.hard[constraint] = hard_room(doubt, constraint, theta)
+    for constraint in range(len(slack)):
+        if slack[constraint] != old[0, constraint]:
+            broken[doubt.statements[constraint]] += int(old[0, constraint] < -ROUNDING) - int(
+                slack[constraint] < -ROUNDING
+            )
+            slack[constraint] = old[0, constraint]
     for s in range(len(underway.sums)):
         underway.sums[s] = underway.kept[0, s]
-    for row in range(len(general.bounds)):
-        underway.linear[0, row] = underway.kept[1, row]
+    for constraint in range(len(general.bounds)):
+        underway.linear[0, constraint] = underway.kept[1, constraint]
     count_broken(general, underway, broken)

@@ -44,16 +44,16 @@ def statement_value(general: GeneralArrays, statement: int, sums: Any, changes: 
 
 
 @compiled(**BORROWING)
-def straight_row(general: GeneralArrays, row: int, underway: Underway) -> Any:
-    """How far a straight row is from its bound, times its denominator, and how fast a line leads there."""
+def straight_constraint(general: GeneralArrays, constraint: int, underway: Underway) -> Any:
+    """How far a straight constraint is from its bound, times its denominator, and how fast a line leads there."""
     sums, slopes = underway.sums, underway.slopes
-    slack = general.bounds[row] - underway.linear[0, row]
-    change = underway.linear[1, row]
+    slack = general.bounds[constraint] - underway.linear[0, constraint]
+    change = underway.linear[1, constraint]
     scale = abs(change)
-    for term in range(general.term_starts[row], general.term_starts[row + 1]):
+    for term in range(general.term_starts[constraint], general.term_starts[constraint + 1]):
         above, below, coefficient = general.above[term], general.below[term], general.coefficients[term]
         if below >= 0:  # the only term: N/D ≤ c is N − c·D ≤ 0
-            bound = general.bounds[row]
+            bound = general.bounds[constraint]
             slack = bound * sums[below] - coefficient * sums[above]
             change = coefficient * slopes[above] - bound * slopes[below]
             scale = abs(coefficient * slopes[above]) + abs(bound * slopes[below])
@@ -66,14 +66,14 @@ def straight_row(general: GeneralArrays, row: int, underway: Underway) -> Any:
 
 @compiled(**BORROWING)
 def count_broken(general: GeneralArrays, underway: Underway, broken: Any) -> None:
-    """How many rows of each statement that may be wrong do not hold."""
-    for row in range(len(general.bounds)):
-        if general.meanings[row] >= 0:
-            broken[general.meanings[row]] = 0
-    for row in range(len(general.bounds)):
-        if general.meanings[row] >= 0:
-            value = statement_value(general, row, underway.sums, underway.slopes, underway.linear, 0.0)
-            broken[general.meanings[row]] += value > ROUNDING
+    """How many constraints of each statement that may be wrong do not hold."""
+    for constraint in range(len(general.bounds)):
+        if general.meanings[constraint] >= 0:
+            broken[general.meanings[constraint]] = 0
+    for constraint in range(len(general.bounds)):
+        if general.meanings[constraint] >= 0:
+            value = statement_value(general, constraint, underway.sums, underway.slopes, underway.linear, 0.0)
+            broken[general.meanings[constraint]] += value > ROUNDING
 
 
 @compiled(**BORROWING)
@@ -84,21 +84,21 @@ def general_ratio(
 
     With `curved_only`, of those that are not straight: the others were looked at before.
     """
-    ratio, row, count = 0.0, 0, len(general.bounds)
+    ratio, constraint, count = 0.0, 0, len(general.bounds)
     sums, slopes, linear = underway.sums, underway.slopes, underway.linear
-    while row < count:
-        meaning = general.meanings[row]
+    while constraint < count:
+        meaning = general.meanings[constraint]
         if meaning < 0:
-            skipped = curved_only and general.single[row]
-            if not skipped and statement_value(general, row, sums, slopes, linear, step) > ROUNDING:
+            skipped = curved_only and general.single[constraint]
+            if not skipped and statement_value(general, constraint, sums, slopes, linear, step) > ROUNDING:
                 return -np.inf
-            row += 1
+            constraint += 1
             continue
         straight, holds = True, True
-        while row < count and general.meanings[row] == meaning:
-            straight = straight and general.straight[row]
-            holds = holds and statement_value(general, row, sums, slopes, linear, step) <= ROUNDING
-            row += 1
+        while constraint < count and general.meanings[constraint] == meaning:
+            straight = straight and general.straight[constraint]
+            holds = holds and statement_value(general, constraint, sums, slopes, linear, step) <= ROUNDING
+            constraint += 1
         if not (curved_only and straight):
             ratio += odds[meaning] * (int(holds) - int(broken[meaning] == 0))
     return ratio
@@ -109,8 +109,8 @@ def advance(underway: Underway, step: float) -> None:
     """The sums at another point of a line."""
     for s in underway.active:
         underway.sums[s] += step * underway.slopes[s]
-    for row in underway.rows:
-        underway.linear[0, row] += step * underway.linear[1, row]
+    for constraint in underway.rows:
+        underway.linear[0, constraint] += step * underway.linear[1, constraint]
 
 
 @compiled(**BORROWING)
@@ -125,8 +125,8 @@ def clear_line(underway: Underway) -> None:
     """A direction without any change, to which those of single parameters are added."""
     for s in underway.active:
         underway.slopes[s] = 0.0
-    for row in underway.rows:
-        underway.linear[1, row] = 0.0
+    for constraint in underway.rows:
+        underway.linear[1, constraint] = 0.0
 
 
 @compiled(**BORROWING)
@@ -156,18 +156,18 @@ def general_terms(general: GeneralArrays, named: Any, sums: Any, changes: Any, l
 @compiled(**BORROWING)
 def believed_terms(general: GeneralArrays, odds: Any, sums: Any, changes: Any, linear: Any, step: float) -> float:
     """Σ log-odds of the statements that may be wrong and hold at a point of a line."""
-    density, row, count = 0.0, 0, len(general.bounds)
+    density, constraint, count = 0.0, 0, len(general.bounds)
     if len(odds) == 0:
         return density
-    while row < count:
-        meaning = general.meanings[row]
+    while constraint < count:
+        meaning = general.meanings[constraint]
         if meaning < 0:
-            row += 1
+            constraint += 1
             continue
         holds = True
-        while row < count and general.meanings[row] == meaning:
-            holds = holds and statement_value(general, row, sums, changes, linear, step) <= ROUNDING
-            row += 1
+        while constraint < count and general.meanings[constraint] == meaning:
+            holds = holds and statement_value(general, constraint, sums, changes, linear, step) <= ROUNDING
+            constraint += 1
         if holds:
             density += odds[meaning]
     return density

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from credo.errors import NetworkError, first_duplicate
+from credo.errors import NetworkError, counted, first_duplicate
 from credo.knowledge.declarations import CutDeclaration, Declaration, DependenceDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import raise_mistakes
 from credo.knowledge.names import name_text, state_text, without_comment
@@ -180,7 +180,8 @@ def set_cuts(text: str, name: str, points: Sequence[float], states: Sequence[str
     if not points or any(low >= high for low, high in pairwise(points)):
         raise NetworkError(f"The cut points of {name} are numbers in ascending order.")
     if states and len(states) != len(points) + 1:
-        raise NetworkError(f"{len(points)} cut points make {len(points) + 1} states of {name}, not {len(states)}.")
+        cuts = f"{counted(len(points), 'cut point')} make{'s' if len(points) == 1 else ''}"
+        raise NetworkError(f"{cuts} {len(points) + 1} states of {name}, not {len(states)}.")
     return _declared_anew(text, name, CutDeclaration(name, tuple(map(float, points)), tuple(states)))
 
 

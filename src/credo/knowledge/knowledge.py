@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Union
 
+from credo.errors import counted
 from credo.knowledge.declarations import Declaration
 from credo.knowledge.experts import Expert, header_of
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, KnowledgeTypeError, Mistake, python_error
@@ -139,7 +140,7 @@ class Knowledge:
         return "\n".join(to_text(each) for each in (*self.declarations, *self.statements))
 
     def _repr_html_(self) -> str:
-        heading = f"<p>{len(self):,} statement{'' if len(self) == 1 else 's'}:</p>{_html_list(self.statements)}"
+        heading = f"<p>{counted(len(self), 'statement')}:</p>{_html_list(self.statements)}"
         return f"<p>Declared:</p>{_html_list(self.declarations)}{heading}" if self.declarations else heading
 
     def __repr__(self) -> str:
@@ -171,12 +172,8 @@ def _html_list(items: Sequence[Statement | Declaration]) -> str:
 def _counted(knowledge: Knowledge) -> str:
     count = len(knowledge.statements)
     about = f" about {knowledge.network.name}" if knowledge.network.name else ""
-    declared = f" and {_number_of(len(knowledge.declarations), 'declaration')}" if knowledge.declarations else ""
-    return f"{_number_of(count, 'statement')}{declared}{about}"
-
-
-def _number_of(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    declared = f" and {counted(len(knowledge.declarations), 'declaration')}" if knowledge.declarations else ""
+    return f"{counted(count, 'statement')}{declared}{about}"
 
 
 def read_knowledge(network: Network, path: str | os.PathLike[str]) -> Knowledge:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from credo.errors import CredoError
+from credo.errors import CredoError, counted
 
 SHOWN = 20  # mistakes that one message spells out; nobody corrects more at once
 MAX_MISTAKES = 1_000  # knowledge with more mistakes is about another network, or no knowledge: reading stops
@@ -160,7 +160,7 @@ def show_mistakes(mistakes: tuple[Mistake, ...]) -> str:
     """Every mistake, or the first twenty and how many more."""
     blocks = [show_mistake(mistake) for mistake in mistakes[:SHOWN]]
     if len(mistakes) > SHOWN:
-        blocks.append(f"… and {len(mistakes) - SHOWN:,} more mistakes.")
+        blocks.append(f"… and {counted(len(mistakes) - SHOWN, 'more mistake')}.")
     return "\n\n".join(blocks)
 
 

@@ -90,15 +90,48 @@ class CutPoints:
         return np.where(np.isnan(values), MISSING, np.searchsorted(self.points, values, side="right"))
 
     def code(self, number: float) -> int:
-        """The number of the state that one number is in; -1 for NaN."""
+        """The number of the state that one number is in.
+
+        Parameters
+        ----------
+        number : float
+            A number; NaN is a missing value.
+
+        Returns
+        -------
+        int
+            The state's number, from 0; -1 for NaN.
+        """
         return MISSING if math.isnan(number) else bisect_right(self.points, number)
 
     def same_range(self, other: CutPoints | None) -> bool:
-        """Whether other cut points were made from the same range of numbers."""
+        """Whether other cut points were made from the same range of numbers.
+
+        Parameters
+        ----------
+        other : CutPoints or None
+            Cut points of another variable or table.
+
+        Returns
+        -------
+        bool
+            False also for None.
+        """
         return other is not None and (self.lowest, self.highest) == (other.lowest, other.highest)
 
     def with_range(self, lowest: float | None, highest: float | None) -> CutPoints:
-        """The same cut points with another range of numbers seen."""
+        """The same cut points with another range of numbers seen.
+
+        Parameters
+        ----------
+        lowest, highest : float or None
+            The range; None where it is not known.
+
+        Returns
+        -------
+        CutPoints
+            New cut points.
+        """
         return CutPoints(self.points, lowest, highest)
 
 

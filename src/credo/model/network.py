@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, TooLargeError, UnknownVariableError, first_duplicate, listing
+from credo.errors import NetworkError, TooLargeError, UnknownVariableError, counted, first_duplicate, listing
 from credo.model.cut_points import CutPoints
 from credo.model.network_conveniences import NetworkConveniences
 from credo.model.network_validation import (
@@ -464,8 +464,8 @@ class Network(NetworkConveniences):
 
     def _summary(self) -> str:
         arcs = sum(len(parents) for parents in self.parents.values())
-        counted = [(len(self), "variable"), (arcs, "arc"), (len(self.cpts), "CPT")]
-        return f"Network {self.name!r}: " + ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counted)
+        amounts = (counted(len(self), "variable"), counted(arcs, "arc"), counted(len(self.cpts), "CPT"))
+        return f"Network {self.name!r}: {', '.join(amounts)}"
 
     def _checked_forms(self, forms: Mapping[str, NoisyForm]) -> dict[str, NoisyForm]:
         for name, form in forms.items():

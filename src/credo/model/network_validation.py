@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, UnknownVariableError, first_duplicate, listing, suggestion
+from credo.errors import NetworkError, UnknownVariableError, counted, first_duplicate, listing, suggestion
 from credo.model.cut_points import CutPoints
 from credo.model.noisy import SUM_TOLERANCE, NoisyForm
 from credo.model.state_texts import is_number
@@ -37,7 +37,7 @@ def check_cuts(name: str, states: Sequence[str], cuts: CutPoints) -> None:
     if len(cuts.points) + 1 != len(states):
         count = len(cuts.points)
         raise NetworkError(
-            f"Variable {name} has {len(states)} states, but {count} cut point{'' if count == 1 else 's'} "
+            f"Variable {name} has {counted(len(states), 'state')}, but {counted(count, 'cut point')} "
             f"make{'s' if count == 1 else ''} {count + 1}."
         )
     if (number := next((state for state in states if is_number(state)), None)) is not None:
@@ -143,7 +143,7 @@ def checked_cpt(
     sums = distributions.sum(axis=1)
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if off.size:
-        more = f" ({off.size - 1} more distributions of this CPT are off too)" if off.size > 1 else ""
+        more = f", nor do {counted(off.size - 1, 'more distribution')} of this CPT" if off.size > 1 else ""
         raise NetworkError(f"{describe(int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}.")
     cpt.setflags(write=False)
     return cpt

@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import NetworkError, first_duplicate
+from credo.errors import NetworkError, counted, first_duplicate
 from credo.types import Numbers
 
 # Published networks carry rounded decimals: the worst distribution of the bnlearn repository is off by 3e-7.
@@ -80,7 +80,8 @@ class NoisyForm:
             raise NetworkError(f"{self.kind} needs a child of two states; this one has {len(self.order)}.")
         object.__setattr__(self, "cpts", tuple(_checked_cpt(cpt) for cpt in self.cpts))
         if self.cpts and len(self.cpts) != len(self.causes):
-            raise NetworkError(f"There are {len(self.causes)} causes but {len(self.cpts)} small CPTs.")
+            causes, cpts = counted(len(self.causes), "cause"), counted(len(self.cpts), "small CPT")
+            raise NetworkError(f"The noisy family has {causes}, but {cpts}.")
 
     @property
     def takes_highest(self) -> bool:

@@ -20,6 +20,7 @@ from credo.drawing.network_boxes import (
     percent,
     shortened,
 )
+from credo.errors import counted
 from credo.explain.explanation import Explanation
 from credo.model.network import Network
 from credo.plot.axes import axes_or_new, colours_for, mixed
@@ -158,4 +159,4 @@ def _draw_box(ax: Axes, corner: Point, box: Box, change: float, scale: float, co
         ax.text(right, middle_y, percent(bar.probability), ha="right", fontsize=0.85 * size, **style)
     if box.omitted:
         y = top + HEAD_HEIGHT + ROW_HEIGHT * (len(box.rows) + 0.5)
-        ax.text(left + PADDING, y, f"and {box.omitted:,} more states", fontsize=0.85 * size, **style)
+        ax.text(left + PADDING, y, f"and {counted(box.omitted, 'more state')}", fontsize=0.85 * size, **style)

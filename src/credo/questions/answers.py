@@ -90,7 +90,13 @@ class Answer:
         return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as dictionaries, lists, texts and numbers: what JSON can hold."""
+        """The answer as dictionaries, lists, texts and numbers: what JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields of the answer by name.
+        """
         return {
             "query": self.query,
             "answers": self.frame.to_dicts(),

@@ -10,9 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from credo.errors import counted
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
-from credo.explain.summary import counted, what_is_contradicted
+from credo.explain.summary import what_is_contradicted
 from credo.results.check_results import CheckResult, Conflict, StatementCheck
 from credo.terminal import console
 
@@ -38,7 +39,7 @@ def check_summary(check: CheckResult) -> RenderableType:
     parts += [Text(f"• {sentence}") for sentence in what_is_contradicted(check.contradicted)]
     parts += [_conflict(number, conflict) for number, conflict in enumerate(check.conflicts[:FEW], start=1)]
     if len(check.conflicts) > FEW:
-        parts.append(Text(f"… and {len(check.conflicts) - FEW} more conflicts."))
+        parts.append(Text(f"… and {counted(len(check.conflicts) - FEW, 'more conflict')}."))
     parts += [Text(f"\n{sentence}") for sentence in about_all_conflicts(check)]
     if check.statements:
         parts += [Text(""), _statement_table(check)]

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from credo.errors import counted
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
 from credo.explain.number_texts import belief_digits, interval_digits, probability_digits
@@ -128,7 +129,7 @@ def what_is_doubted(fit: FitResult) -> list[str]:
     count = len(fit.doubt.statements)
     wrong = sum(each.probability < PROBABLY for each in fit.doubt.statements)
     which = "None" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
-    of_all = f"of {count:,} statement{'' if count == 1 else 's'} that may be wrong"
+    of_all = f"of {counted(count, 'statement')} that may be wrong"
     sentences = [f"{which} {of_all} {'is' if wrong < 2 else 'are'} probably wrong."]
     for expert in fit.doubt.experts:
         if expert.statements:
@@ -141,7 +142,7 @@ def _how_known(expert: ExpertReliability) -> str:
     """Whether a reliability was given, or from how many statements it was learned, with its interval."""
     if expert.is_given:
         return "as given"
-    count = f"{expert.statements:,} statement{'' if expert.statements == 1 else 's'}"
+    count = counted(expert.statements, "statement")
     return f"{expert.low:.0%} to {expert.high:.0%}, learned from {count}"
 
 
@@ -216,7 +217,7 @@ def _cpts(fit: FitResult, name: str) -> list[RenderableType]:
     if name not in expansion.effects:
         return [_cpt(fit, fit.network, name)]
     form = fit.network.forms[name]
-    title = Text(f"{name} is {form.kind} of {len(form.causes)} independent causes:", style="bold")
+    title = Text(f"{name} is {form.kind} of {counted(len(form.causes), 'independent cause')}:", style="bold")
     return [title, *(_cpt(fit, expansion.network, effect) for effect in expansion.effects[name])]
 
 
@@ -241,7 +242,7 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
     for index, texts in enumerate(shown):
         table.add_row(*(Text(state) for state in network.configuration(name, index).values()), *map(Text, texts))
     if len(probabilities) > FEW_CONFIGURATIONS:
-        table.caption = f"{len(probabilities) - FEW_CONFIGURATIONS:,} more configurations"
+        table.caption = counted(len(probabilities) - FEW_CONFIGURATIONS, "more configuration")
     return table
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.errors import DataError, ImpossibleRowError, OptionError
+from credo.errors import DataError, ImpossibleRowError, OptionError, counted
 from credo.io.dataset import Dataset, extended
 from credo.io.number_columns import NumbersSeen, merged, warn_outside
 from credo.io.tables import stream_table
@@ -61,7 +61,10 @@ def probabilities_of(
     warn_outside(network, numbers)
     for key, values in soft.items():
         if np.ndim(values) == 2 and (count := len(np.asarray(values))) != done:
-            raise DataError(f"There are {done} rows but {count} likelihoods for {key}: one list per row is needed.")
+            raise DataError(
+                f"The table has {counted(done, 'row')}, and {key} {counted(count, 'list')} of likelihoods: one list "
+                "for each row is needed."
+            )
     return np.concatenate(parts)
 
 

@@ -7,15 +7,17 @@ import json
 import secrets
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from credo.errors import CredoError, OptionError, listing
+from credo.errors import CredoError, LossyFormatWarning, OptionError, listing
 from credo.io.files import write_text
 from credo.io.network_files import write_network
 from credo.knowledge.editing import declarations_of
+from credo.model.network import Network
 from credo.options import TableFormat
 from credo.shipped import example_names
 from credo.studio import learning
@@ -291,7 +293,8 @@ class Session:
         if not isinstance(name, str) or name not in NETWORKS:
             raise OptionError(f"A network file ends in {listing(NETWORKS)}.")
         path = self.scratch / f"learned{name}"
-        await asyncio.to_thread(write_network, self.require_fit().network, path)
+        if lost := await asyncio.to_thread(_write_noting_losses, self.require_fit().network, path):
+            await self.tell({"event": "lost", "message": lost})
         return path
 
     # Drawing ----------------------------------------------------------------------------------------------------------
@@ -368,6 +371,14 @@ class Session:
         if self.opened is not None:
             state["opened"] = opened_data(self.opened, self.folder)
         return state
+
+
+def _write_noting_losses(network: Network, path: Path) -> str:
+    """Write a network file; what its format cannot hold, in words."""
+    with warnings.catch_warnings(record=True) as lost:
+        warnings.simplefilter("always", LossyFormatWarning)
+        write_network(network, path)
+    return "\n".join(str(each.message).replace(str(path), path.name) for each in lost)
 
 
 def _is_large(reading: Reading) -> bool:
