@@ -28,6 +28,7 @@ from fuzz.oracles import (
     holds_in,
 )
 from fuzz.statements import random_statement
+from fuzz.stationarity import check_stationary
 
 LARGER = 0.01  # of the inputs, for what only larger problems reach
 EXPENSIVE = 0.1  # of the statements about products, of soft weights that are cross-validated, of methods that draw
@@ -131,6 +132,7 @@ def check(given: Input, folder: Path) -> str:
     if given["options"]["em"]["trainer"] == "em":  # the gradient trainer raises its penalty as it goes
         check_history(fit)
     check_optimum(fit, choose)
+    check_stationary(fit, given["columns"], given["weights"])
     if fit.method not in ("ml", "map", "me", "cem"):
         check_no_conflict(knowledge)
     for name in given["options"].get("fixed", ()):
