@@ -10,6 +10,7 @@ import benchmarks
 import numpy as np
 import pytest
 from benchmarks import (
+    checks,
     em,
     em_contenders,
     explain,
@@ -156,3 +157,18 @@ def test_the_scale_benchmark_prints_efficiency_growth_and_a_projection(capsys: p
     assert "10.0× for 10× the rows" in printed
     assert "64 workers" in printed
     assert "threads" in scale.line("em", "threads", 100, figures)
+
+
+def test_conflicts_are_judged_by_a_linear_program() -> None:
+    found = checks.measure(2)
+    assert found["right"] == found["knowledges"] == 2
+    assert found["smallest"] == found["conflicts"]
+
+
+def test_numbers_of_a_file_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "net.bif"
+    read_bif.write_bif(made_up_network(5, (2, 3), (0.5, 0.5)), path)
+    found = read_bif.differences(path, {"credo": read_bif.read_bif})
+    assert found == {"credo": {"read": 0.0, "written": 0.0}}
+    assert read_bif.spoken(found) == {}
+    assert read_bif.spoken({"other": {"read": 1e-8, "written": None}}) == {"other": "read off by 1e-08, written not"}

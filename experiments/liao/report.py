@@ -36,6 +36,7 @@ def write_report(fits: pl.DataFrame, units: pl.DataFrame, folder: Path) -> str:
         "![Rates by unit](rates.png)\n",
         rates_table(fits),
         claims_table(claims(fits, units)),
+        "\nWhether CEM is fair for all units is [a matter of the start](starts.md).\n",
         wrong_table(fits),
         units_table(units),
     ]

@@ -59,6 +59,7 @@ def write_report(
         "![AUC of six learners](auc.png)\n",
         goal_text(curves),
         claims_table(claims(folds)),
+        "\n[Algorithm 1 as printed](printed.md), with the paper's own test, gives the same answers.\n",
         questions_table(folds),
         *(auc_table(folds, group, KINDS, TITLES[group]) for group in METHODS),
         auc_table(folds, "peers", _peer_kinds(folds), "Other classifiers"),

@@ -39,6 +39,8 @@ def write_topics(
         "the "
         "starts are the same with and without ties.\n",
         claims_table(claims(numbers)),
+        "\nWhy not every word of a group is among the fifty, and what topic models with seed words do: "
+        "[a second look](topic_rivals.md).\n",
         numbers_table(numbers),
         "![What ties change](topics.png)\n",
         dots_table(results, groups),

@@ -12,9 +12,12 @@ const PARTS = [
 function nextPart(step) {
   const now = PARTS.findIndex(([, part]) => document.activeElement?.closest(part));
   const place = now < 0 ? (step > 0 ? 0 : PARTS.length - 1) : (now + step + PARTS.length) % PARTS.length;
-  const [view, , target] = PARTS[place];
+  const [view, , wanted] = PARTS[place];
+  const target = document.querySelector(wanted);
   useStudio.setState({ view });
-  requestAnimationFrame(() => document.querySelector(target)?.focus({ preventScroll: true }));
+  target?.focus({ preventScroll: true });
+  // On a tablet it is shown with the next frame.
+  if (document.activeElement !== target) requestAnimationFrame(() => target?.focus({ preventScroll: true }));
 }
 
 export function onKey(event) {

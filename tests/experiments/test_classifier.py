@@ -13,6 +13,7 @@ import credo
 
 pytest.importorskip("sklearn")
 
+from experiments.classifier import coverage
 from experiments.classifier.report import balanced, first_in_rank, lead, ranks, write_report
 from experiments.classifier.tables import TABLES, design_tables, signs, statements
 from experiments.classifier.tan import TreeAugmentedBayes
@@ -103,3 +104,29 @@ def test_the_page_reports_ranks_and_goals(tmp_path: Path) -> None:
     assert "2 splits" in page
     assert write_report(results().filter(pl.col("split") == 2), tmp_path).startswith("Only the splits")
     assert "| Heart Disease |" in page
+
+
+def test_coverage_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coverage, "BOOTSTRAPS", 3)
+    records = coverage.run_trial(("prior", 20, 0))
+    assert [each["learner"] for each in records] == list(coverage.LEARNERS)
+    for each in records:
+        assert 0 <= each["within 50%"] <= each["within 80%"] <= each["within 95%"] <= coverage.TEST
+    assert "| **all** |" in coverage.write_coverage(pl.DataFrame(records), tmp_path)
+
+
+def test_calibration_error_by_hand() -> None:
+    sums = {f"{name} {i}": 0.0 for i in range(10) for name in ("predicted", "true")}
+    cell = pl.DataFrame([{**sums, "points": 4, "predicted 1": 0.3, "true 1": 0.5, "predicted 9": 1.9, "true 9": 1.5}])
+    assert coverage.calibration_error(cell) == pytest.approx((0.2 + 0.4) / 4)
+
+
+@pytest.mark.parametrize("case", coverage.CASES)
+def test_truths_are_probabilities(case: str) -> None:
+    rng = np.random.default_rng(1)
+    truth = coverage.CASES[case][1](rng)
+    values = truth.probability(coverage._features(truth, 50, rng))
+    assert values.shape == (50,)
+    assert (values >= 0.0).all()
+    assert (values <= 1.0).all()
+    assert len(truth.signs) == coverage.FEATURES

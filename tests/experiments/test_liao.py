@@ -7,11 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from experiments.liao.draws import learners, mean_absolute_error, run_draw, unit_rates
-from experiments.liao.faces import DETECTORS, UNITS, faces, reliable_detectors
+from experiments.liao.faces import DETECTORS, UNITS, detector, faces, reliable_detectors
 from experiments.liao.knowledge import calibrated_confidence, equal_confidence, expert_statements
 from experiments.liao.missing import STATEMENTS, compare
 from experiments.liao.missing_report import write_missing
 from experiments.liao.report import write_report
+from experiments.liao.starts import PAIRS, STARTS, mostly_right, run_start, write_starts
 
 import credo
 from credo.explain.violations import violations_of
@@ -91,3 +92,21 @@ def test_a_small_study_of_missing_values_is_run_and_reported(tmp_path: Path) -> 
     assert by_share[0.5, 100] < by_share[0.5, 0]
     assert "More knowledge is better" in write_missing(pl.DataFrame(records), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"missing.md", "missing.csv", "missing.png"}
+
+
+def test_a_start_with_three_wrong_detectors() -> None:
+    start = mostly_right(faces(), 0)
+    right = [start.cpt_array(detector(unit))[1, 1] > 0.5 for unit in UNITS]
+    assert right.count(False) == 3
+    assert mostly_right(faces(), 1) != start
+
+
+def test_starts_are_compared_and_reported(tmp_path: Path) -> None:
+    records = [
+        run_start((0, learner, start, 200))[0]
+        for learner, start in PAIRS
+        if start in ("1 random", STARTS[0]) and learner != "CEM"
+    ]
+    text = write_starts(pl.DataFrame(records), tmp_path)
+    assert "| exact | 1 random |" in text
+    assert records[0]["failing"] == len(str(records[0]["units"]).split())

@@ -13,6 +13,7 @@ import credo
 pytest.importorskip("sklearn")
 pytest.importorskip("pandas")
 
+from experiments.yang import printed
 from experiments.yang.comparisons import Difference, differences, paired_p, summary
 from experiments.yang.domain_data import Rows, rows_of
 from experiments.yang.domain_tables import contradicted
@@ -157,3 +158,37 @@ def test_statements_that_the_data_contradict_are_named(rows: Rows) -> None:
     wrong = Domain("Fire", "", "fire", "burned", ("yes",), 9, (Feature("hot", "", "lowers", ""),), ())
     assert contradicted(FIRE, rows) in ([], ["wet"])
     assert contradicted(wrong, rows) == ["hot"]
+
+
+def test_algorithm_1_as_printed_satisfies_its_statements() -> None:
+    domain = DOMAINS["Heart Disease"]
+    rng = np.random.default_rng(0)
+    features = rng.integers(0, 2, (80, len(domain.features)))
+    target = (rng.random(80) < 0.3 + 0.4 * features[:, 0]).astype(np.int64)
+    for kind in ("monotone", "synergy + noisy-OR"):
+        sets = printed.cause_sets(domain, kind)
+        odds, q = printed.learn(sets, features, target, "noisy-OR" in kind, 400, 1)
+        for each, own in zip(sets, odds, strict=True):
+            assert (each.constraints @ (1 / (1 + np.exp(-own)))).max(initial=0.0) <= 0.05
+        chances = printed.predict(sets, odds, q, features)
+        assert ((chances >= 0) & (chances <= 1)).all()
+
+
+def test_its_gradient_is_that_of_its_objective() -> None:
+    domain = DOMAINS["Heart Disease"]
+    rng = np.random.default_rng(3)
+    features, target = rng.integers(0, 2, (40, 5)), rng.integers(0, 2, 40)
+    sets = printed.cause_sets(domain, "synergy + noisy-OR")
+    odds, q = [rng.normal(size=2 ** len(each.columns)) for each in sets], rng.uniform(0.2, 0.8, len(sets))
+    index = np.stack([each.configurations(features) for each in sets])
+
+    def value(moved: list[np.ndarray], strengths: np.ndarray) -> float:
+        return printed._objective(sets, index, target, moved, strengths, 10.0)[0]
+
+    _, to_odds, to_q = printed._objective(sets, index, target, odds, q, 10.0)
+    step = 1e-6
+    more = [each.copy() for each in odds]
+    more[0][1] += step
+    assert (value(more, q) - value(odds, q)) / step == pytest.approx(to_odds[0][1], rel=1e-3, abs=1e-4)
+    stronger = q + np.array([step, 0.0, 0.0])
+    assert (value(odds, stronger) - value(odds, q)) / step == pytest.approx(to_q[0], rel=1e-3, abs=1e-4)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from experiments.running import Job, Record, require, run_jobs
-from experiments.yao import clustering, synthetic
+from experiments.yao import clustering, figure5, synthetic, topic_rivals
 from experiments.yao.clustering import tied_rows
 from experiments.yao.clustering_report import write_clustering
 from experiments.yao.labelled import Labelled, labelled
@@ -226,3 +226,39 @@ def test_other_programs_cluster_the_same_rows(tmp_path: Path) -> None:
         assert found[-1]["f"] > 0.75
         records += [{"table": "made up", "draw": 0, "learner": learner, **record} for record in found]
     assert "| COP-KMeans |" in rivals.write_rivals(pl.DataFrame(records), tmp_path)
+
+
+def test_rows_drawn_given_their_ties_agree_and_have_squared_frequencies() -> None:
+    truth = certain()
+    start = truth.sample(4_000, 1)
+    pairs = {"x": [(row, row + 1) for row in range(0, 4_000, 2)]}
+    drawn = figure5.draw_given_ties(truth, start, pairs, 60, np.random.default_rng(2))
+    x = (drawn["x"] == "1").to_numpy()
+    assert (x[::2] == x[1::2]).all()
+    assert x.mean() == pytest.approx(0.1**2 / (0.1**2 + 0.9**2), abs=0.008)
+    assert (drawn["copy"] == drawn["x"]).mean() == pytest.approx(0.99, abs=0.01)
+
+
+def test_pairs_in_proportion_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, _ = known_network()
+    monkeypatch.setattr(figure5, "ROWS", 200)
+    table = figure5.in_proportion(truth, 3, 0.8, 0)
+    complete = truth.sample(200, seed=figure5.DATA_SEED)
+    for column in (each for each in table.rows.columns if each.startswith("tie ")):
+        name = column.removeprefix("tie ")
+        assert complete.group_by(table.rows[column]).agg(pl.col(name).n_unique()).drop_nulls()[name].max() == 1
+    found = list(figure5.stopped(truth, table, 0))
+    assert [each["updates"] for each in found] == [*figure5.STOPS, *figure5.STOPS]
+    last = {each["learner"]: each["kl"] for each in found}
+    assert last["EM"] < found[0]["kl"]
+
+
+def test_groups_of_words_are_drawn_by_the_texts_they_share() -> None:
+    words = ["red", "green", "blue", "north", "south", "east", "west", "up"]
+    generator = np.random.default_rng(0)
+    texts = [" ".join(generator.choice(words, 4, replace=False)) for _ in range(60)]
+    corpus = read_corpus(texts)
+    groups = topic_rivals.groups_of(corpus, 30, 0)
+    assert len({word for group in groups for word in group}) == 6
+    found = topic_rivals.measured(corpus, "credo", groups, groups, 0)
+    assert found["together"] == 1.0  # fifty words of a topic are all there are

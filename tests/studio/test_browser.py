@@ -121,8 +121,10 @@ def test_a_mistake_is_corrected_and_a_conflict_resolved_by_a_click(tab: Tab) -> 
     page = tab.page
     write(page, f"smokr raises disease\n{CONFLICT}")
     expect(page.locator(".cm-lintRange-error")).to_have_text("smokr")
+    expect(page.locator(".cm-line .tok-keyword", has_text="raises").first).to_be_visible()
     page.get_by_role("list", name="Mistakes").get_by_role("button", name="Write: smoker raises disease").click()
     expect(page.locator(".cm-lintRange-error")).to_have_count(0)
+    expect(page.get_by_role("img", name=re.compile(r"Lines 15, 20 are about P\(disease"))).to_be_visible()
     leave_out = page.get_by_role("button", name=re.compile("leave this one out: line 20"))
     leave_out.click()
     expect(page.get_by_role("list", name="Conflicts")).to_have_count(0)
