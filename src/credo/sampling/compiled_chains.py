@@ -35,7 +35,7 @@ from credo.types import Indices, Numbers
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
-MOST_EFFORT_WITH_GENERAL = 8  # more updates given the other CPTs bring little news
+MOST_EFFORT_WITH_DOUBT = 4  # where statements about any probability may be wrong: a move looks at all of them
 GENERAL_COST = 2  # plain updates that one under such statements takes as long as, on Alarm with fifty of them
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
@@ -141,8 +141,9 @@ class CompiledChains:
         `sizes` are those of the draws so far, (parameters,), and `lacking` those that are wanted in addition. Where the
         sweeps of a large problem take long enough as it is, nothing is updated more often.
         """
-        limit = MOST_EFFORT if self.general is None else MOST_EFFORT_WITH_GENERAL
-        limit = limit if self.missing is None else MOST_EFFORT_WITH_MISSING
+        limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
+        if self.general is not None and self.doubtful is not None:
+            limit = min(limit, MOST_EFFORT_WITH_DOUBT)
         most = EFFORT_UPDATES / max(1, self.chains * sweeps * self.update_cost)
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
         owners = np.repeat(distributions, np.diff(starts))
@@ -235,13 +236,14 @@ class CompiledChains:
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
         passes = np.repeat(self.effort, np.diff(self.sampled.starts))[: len(self.region.start)]
+        rounds = None if self.general is None else self.general.rounds(passes)
 
         def of_general() -> tuple[Any, ...]:
             """The statements about any probability, and what is updated under them."""
             assert self.general is not None
             arrays = self.general.arrays
             own = arrays._replace(cpts=arrays.cpts.copy())
-            return self.general.tree, own, moves, self.general_joint, self.general.groups, passes
+            return self.general.tree, own, moves, self.general_joint, self.general.groups, passes, rounds
 
         def update_general(chain: int, arrays: DistributionArrays) -> None:
             """CPTs that statements about any probability reach, if there are any."""
