@@ -55,14 +55,13 @@ def run_jobs(
     for number, records in enumerate(results_of(run, left, processes), start=1):
         frames = [pl.concat([*frames, pl.DataFrame(records)], how="vertical_relaxed")]
         frames[0].write_csv(file)
+        note_version(file)
         if stopped := time.perf_counter() - started > 60 * minutes and number < len(left):
             break
     if stopped:
         print(f"Stopped after {minutes:g} minutes: the same command continues.")
     results = pl.concat(frames, how="vertical_relaxed").sort(key, maintain_order=True)
     results.write_csv(file)
-    if left:
-        note_version(file)
     return results
 
 

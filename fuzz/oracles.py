@@ -91,10 +91,17 @@ def check_statements_hold(fit: credo.Fit) -> None:
         return
     if any(finding.kind == "only checked" for finding in fit.findings):  # statements across the sets of a noisy family
         return
-    hard = [each.amount for each in violated_statements(fit) if each.confidence is None]
-    worst = max(hard, default=0.0)
+    hard = [each for each in violated_statements(fit) if each.confidence is None]
+    worst = max((each.amount / _unit(fit, each.statement.number) for each in hard), default=0.0)
     by_penalty = fit.method == "co" or (fit.problem is not None and fit.problem.options.em.trainer == "gradient")
     assert worst <= (LOOSER if by_penalty else HOLDS), f"a statement does not hold with {fit.method}; by {worst:g}"
+
+
+def _unit(fit: credo.Fit, statement: int) -> float:
+    """The largest coefficient of a statement, in which tolerances are meant."""
+    constraints = lower(fit.knowledge)
+    scales = constraints.linear.scales[constraints.linear.statements == statement].tolist()
+    return max(1.0, *scales, *(each.scale for each in constraints.general if each.statement == statement), 1.0)
 
 
 def check_history(fit: credo.Fit) -> None:

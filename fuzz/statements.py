@@ -10,6 +10,8 @@ from credo.model.network import Network
 
 PLAIN_NAME = re.compile(r"[a-z]\w*(?:[.\-]\w+)*")
 KEYWORDS = {"order", "rows", "in", "and", "on", "of", "is", "with", "by", "within", "share", "raises", "lowers"}
+FAR = ("1e4 * ", "1e7*", "1e-8 * ", "3e9*", "1e-12*", "1e13 * ")  # coefficients that differ by orders of magnitude
+FAR_APART = 0.1  # of the sums
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -75,6 +77,8 @@ def sums(choose: Random, network: Network) -> str:
     def side() -> str:
         terms = [_cell(choose, network) for _ in range(choose.randint(1, 3))]
         weights = [choose.choice(("", "", "2*", "0.5 * ", "3 * ")) for _ in terms]
+        if choose.random() < FAR_APART:
+            weights = [choose.choice(("", "", *FAR)) for _ in terms]
         constant = choose.choice(("", "", " + 0.1", " - 0.2"))
         return choose.choice((" + ", " + ", " - ")).join(w + t for w, t in zip(weights, terms, strict=True)) + constant
 

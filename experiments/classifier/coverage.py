@@ -52,7 +52,7 @@ class Truth:
 
 
 def from_the_prior(rng: Generator) -> Truth:
-    """Lines and steps from the classifier's prior; each statement is right with the probability `trust`."""
+    """Lines and steps from the classifier's prior, which has steps elsewhere, and intercepts twice as far out."""
     scales = np.sqrt(FREEDOM * SCALES[:2] ** 2 / 2 / rng.standard_gamma(FREEDOM / 2, 2))
     signs = rng.choice([-1, 1], FEATURES)
     right = np.where(rng.random(FEATURES) < TRUST, 1, -1)
@@ -129,7 +129,7 @@ def any_cpt(rng: Generator) -> Truth:
 
 
 CASES: dict[str, tuple[str, Callable[[Generator], Truth]]] = {
-    "prior": ("curves from the classifier's own prior", from_the_prior),
+    "prior": ("curves as in the classifier's prior, nothing together", from_the_prior),
     "linear": ("logistic regression, directions stated", linear),
     "linear, unstated": ("the same, nothing stated", linear_unstated),
     "linear, one wrong": ("the same, one of five directions wrong", wrongly_stated),
@@ -261,7 +261,7 @@ def write_coverage(results: pl.DataFrame, folder: Path) -> str:
         "standard error over tables. `width`: of the 95% interval. `error`: mean |predicted − true|. `calibration "
         "error`: in ten ranges of the predicted probability, the mean difference between predicted and true. Beside "
         f"it, logistic regression, its intervals from {BOOTSTRAPS} bootstrap samples. An interval covers as often as "
-        "it says only on average over truths from the prior (the first case); for one kind of truth nothing is "
+        "it says only on average over truths from the prior (nearly the first case); for one kind of truth nothing is "
         "promised, least where the truth is not in the model.\n",
     ]
     for learner in LEARNERS:

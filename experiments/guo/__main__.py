@@ -41,12 +41,12 @@ def main() -> None:
     for records in results_of(run_draw, jobs, arguments.processes):
         frames.append(pl.DataFrame(records))
         pl.concat(frames).write_csv(file)
+        note_version(file)
     results = pl.concat(frames).sort("network", "cell", "method", "draw")
     results.write_csv(file)
-    if jobs:
-        for name in ("kl.csv", "summary.csv"):
-            note_version(arguments.out / name)
     print(write_report(results, arguments.out))
+    if jobs:
+        note_version(arguments.out / "summary.csv")
 
 
 def _jobs(arguments: argparse.Namespace, done: pl.DataFrame | None) -> Iterator[tuple[str, int, tuple[str, ...]]]:

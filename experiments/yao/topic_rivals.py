@@ -32,7 +32,7 @@ from experiments.yao.topics import GROUPS, LISTED, RESULTS, TEXTS, TOPICS, read_
 
 SIZES = (0, 2, 3, 6)  # words of each group
 DOSES = (5, 10, 20, 40)  # texts with at least two words of a group
-COMMON = 25  # occurrences of a word of the second study, at least: as many as the fiftieth word of a topic has
+COMMON = 25  # occurrences of a word of the second study, at least: twice those of the fiftieth word of a topic
 WORD_PRIOR, TEXT_PRIOR = 0.01, 0.1
 CLEAR = 0.1  # a difference of `together` that counts
 WEAK, STRONG = 1.0, 0.01  # pseudo-counts of a seed word in its topic: one, or this share of all words of all texts
@@ -109,7 +109,7 @@ def measured(corpus: Corpus, learner: str, given: Groups, judged: Groups, seed: 
 
 
 def groups_of(corpus: Corpus, dose: int, seed: int) -> list[tuple[str, ...]]:
-    """Two groups of three common words, of which at least two occur in `dose` texts, or one or two more or less."""
+    """Two groups of three common words, of which at least two occur in `dose` texts, or a tenth more or less."""
     generator = np.random.default_rng([dose, seed])
     counts = np.bincount(corpus.word, corpus.count, minlength=len(corpus.vocabulary))
     common = np.flatnonzero((counts >= COMMON) & (counts <= 4 * COMMON))
@@ -235,11 +235,12 @@ def write_topic_rivals(results: pl.DataFrame, corpus: Corpus, folder: Path) -> s
         "\n## How many tied texts a group needs\n",
         "> \"We see that in topic 0, a new topic has formed, which contain the above words 'complexity', 'NP', and "
         "'polynomial'\" [yao, section 7.3].\n",
-        "In our abstracts no run had all words of both groups among the fifty of one topic. Two details differ from "
-        "the paper's (unpublished) abstracts of JAIR. Words are rarer: a topic has some "
-        f"{per_topic:,.0f} words, of which the fiftieth has fifteen to twenty-five; here the paper's words occur "
-        f"{', '.join(f'{word} {count}' for word, count in rare.items())} times in all topics together, so that some "
-        "could not be among fifty if one topic had them all. And few texts have two of them (9 and 10). Below, groups "
+        "In our abstracts no run had all words of both groups among the fifty of one topic; the paper's abstracts of "
+        "JAIR are not published. Two reasons can be counted. Some words are rare: a topic has about "
+        f"{per_topic:,.0f} words, and without ties the fiftieth of them occurs ten to fourteen times in it (first "
+        f"start); the paper's words occur {', '.join(f'{word} {count}' for word, count in rare.items())} times in all "
+        "topics together, so that one topic needs nearly all of some. And few texts have two of them (9 and 10). "
+        "Below, groups "
         f"of three words that occur {COMMON} to {4 * COMMON} times are drawn at random, by the number of texts that "
         "have at least two of them; two groups are tied in each run.\n",
         "| tied texts of a group | together, without ties | with ties | complete groups, with ties |",

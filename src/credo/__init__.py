@@ -47,6 +47,18 @@ _HOMES = {
         "synergize",
         "variable",
     ),
+    "credo.knowledge.comparison": ("Approximation", "Comparison"),
+    "credo.knowledge.influence": ("Influence", "Synergy"),
+    "credo.knowledge.noisy_family": ("NoisyFamily",),
+    "credo.knowledge.tied_rows": ("TiedRows",),
+    "credo.knowledge.independence": ("Independence",),
+    "credo.knowledge.state_order": ("Order", "StateOrder"),
+    "credo.knowledge.declarations": ("CutDeclaration", "DependenceDeclaration", "VariableDeclaration"),
+    "credo.knowledge.quantity": ("Quantity",),
+    "credo.estimation.solvers.certificate": ("Certificate",),
+    "credo.estimation.solution": ("TiedLikelihood",),
+    "credo.sampling.doubted_statements": ("DoubtResult", "ExpertReliability", "StatementBelief"),
+    "credo.explain.misfits": ("PredictiveCheck", "PredictiveChecks"),
     "credo.knowledge.query": ("Query",),
     "credo.questions.answers": ("Answer",),
     "credo.questions.sensitivity": ("Sensitivity",),
@@ -151,9 +163,12 @@ if TYPE_CHECKING:
         UnknownStateError,
         UnknownVariableError,
     )
+    from credo.estimation.solution import TiedLikelihood
+    from credo.estimation.solvers.certificate import Certificate
     from credo.explain.contradictions import Contradiction
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
     from credo.explain.held_out import HeldOutComparison, HeldOutScore
+    from credo.explain.misfits import PredictiveCheck, PredictiveChecks
     from credo.explain.next_observation import NextObservation
     from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict
     from credo.explain.statement_references import StatementReference
@@ -192,7 +207,15 @@ if TYPE_CHECKING:
         synergize,
         variable,
     )
+    from credo.knowledge.comparison import Approximation, Comparison
+    from credo.knowledge.declarations import CutDeclaration, DependenceDeclaration, VariableDeclaration
+    from credo.knowledge.independence import Independence
+    from credo.knowledge.influence import Influence, Synergy
+    from credo.knowledge.noisy_family import NoisyFamily
+    from credo.knowledge.quantity import Quantity
     from credo.knowledge.query import Query
+    from credo.knowledge.state_order import Order, StateOrder
+    from credo.knowledge.tied_rows import TiedRows
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
@@ -215,6 +238,7 @@ if TYPE_CHECKING:
         VacuousStatement,
     )
     from credo.results.fit_results import FitResult
+    from credo.sampling.doubted_statements import DoubtResult, ExpertReliability, StatementBelief
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics

@@ -409,3 +409,10 @@ def test_probabilities_too_small_for_numbers_are_not_compared() -> None:
     assert found.statements[0].plausibility.after_data is None
     assert "probability is too small for a number" in " ".join(found.not_checked)
     assert "contradict none" not in str(found)
+
+
+def test_statements_about_the_only_state_of_a_variable() -> None:
+    """Their coefficients say nothing about a direction."""
+    network = Network({"a": ["only"], "b": ["n", "y"]}, {"b": ["a"]})
+    text = "6e9*P(a=only) <= P(b=y | a=only) with confidence 0.8\n1e-12*P(a=only) <= 0.31 with confidence 0.8"
+    assert check(network, text, verbose=False).feasible

@@ -383,6 +383,15 @@ def test_nothing_is_said_of_a_loss_that_is_none(tmp_path: Path) -> None:
         assert read_network(tmp_path / f"net{ending}") == named
 
 
+@pytest.mark.parametrize("ending", [".bif", ".xmlbif", ".xdsl", ".dsl"])
+def test_an_order_with_parents_first_stays(ending: str, tmp_path: Path) -> None:
+    """Whatever other such orders there are."""
+    cpts = {"a": [0.25, 0.75], "b": np.eye(2), "c": [0.5, 0.5]}
+    network = Network(dict.fromkeys("abc", ("u", "v")), {"b": ["a"]}, cpts)
+    write_network(network, tmp_path / f"net{ending}")  # warnings are errors here
+    assert read_network(tmp_path / f"net{ending}") == network
+
+
 def test_a_loss_says_what_is_lost(tmp_path: Path) -> None:
     turned = Network({"b": ["u", "v"], "a": ["u", "v"]}, {"b": ["a"]}, {"a": [0.25, 0.75], "b": np.eye(2)})
     with pytest.warns(LossyFormatWarning, match="parents before children: variables come back as a, b") as caught:

@@ -83,11 +83,15 @@ def test_missing_values_are_drawn_with_them(compiled: bool, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("way", ["plain", "compiled", "compiled, in rounds"])
 @pytest.mark.parametrize("case", range(5))
-def test_they_are_what_rejection_leaves(case: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if compiled:
+def test_they_are_what_rejection_leaves(case: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way != "plain":
         monkeypatch.setattr("credo.sampling.vectorised.general_updates.MOST_MOVES", 0)
+    if "rounds" in way:  # every second distribution is updated three times as often
+        monkeypatch.setattr(
+            "credo.sampling.compiled_chains.needed_effort", lambda spent, *_: 1 + 2 * (np.arange(len(spent)) % 2)
+        )
     rows = ABC.sample(25, seed=1)
     many = credo.PosteriorOptions(chains=16, draws=4000, max_draws=4000)
     free = credo.fit(BARE, rows, EVERYTHING, method="posterior", posterior=many)

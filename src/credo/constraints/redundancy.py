@@ -147,7 +147,8 @@ def _directions(block: Block, dense: Numbers, bounds: Numbers) -> tuple[list[byt
         return [], bounds
     least = np.minimum.reduceat(dense, block.distributions[:-1], axis=1)
     moved = dense - np.repeat(least, np.diff(block.distributions), axis=1)
-    scale = np.maximum(moved.max(axis=1), 1e-300)
+    scale = moved.max(axis=1)
+    scale = np.where(scale > 0.0, scale, 1.0)  # a variable with one state has one distribution
     rounded = np.round(moved / scale[:, None], 9) + 0.0
     return [direction.tobytes() for direction in rounded], (bounds - least.sum(axis=1)) / scale
 

@@ -265,12 +265,15 @@ class GeneralSteps:
         value, missed = self.value(theta, values), self.missed(values)
         penalties = np.zeros(len(missed))
         estimates: list[BlockEstimate] | None = None
-        elastic, stalled = False, 0
+        elastic, was_elastic, stalled = False, False, 0
         for _ in range(steps):
             found = self.step(theta, values, slopes, damping, elastic=elastic)
             if found is None:
                 break
+            if was_elastic and not found.is_elastic:  # what soft tangents cost says nothing about hard ones
+                penalties = np.zeros(len(missed))
             trial, own, elastic = found.theta, found.estimates, found.is_elastic
+            was_elastic = elastic
             penalties = np.maximum(penalties, 1.5 * self._multipliers(own))
             before = value + float(penalties @ missed)
             tangent = self.statements.linearised(trial)

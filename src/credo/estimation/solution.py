@@ -36,7 +36,21 @@ class Uncertainty(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TiedLikelihood:
-    """How likely the data are given the ties between their rows."""
+    """How likely the data are given the ties between their rows.
+
+    Attributes
+    ----------
+    value
+        log P(data | ties), also where ties were merged to learn.
+    is_exact
+        Whether rows and ties form no cycle.
+    settled
+        Whether the messages between tied rows converged.
+    correction
+        What the exact logarithm has beyond `value`; None where it is not known.
+    correction_error
+        The standard error of this estimate.
+    """
 
     value: float  # log P(data | ties), also where ties were merged to learn
     is_exact: bool  # rows and ties form no cycle, and the messages between them settled

@@ -54,7 +54,19 @@ class PredictiveCheck:
 
 @dataclass(frozen=True, slots=True)
 class PredictiveChecks:
-    """All checks, the worst first, or why there are none."""
+    """All checks, the worst first, or why there are none.
+
+    Attributes
+    ----------
+    checks
+        The checks, the worst first.
+    rows
+        How many rows were compared.
+    families, links
+        How many variables were checked given their parents, and how many pairs of variables.
+    note
+        Why there are no checks, or none of links.
+    """
 
     checks: tuple[PredictiveCheck, ...] = ()
     rows: int = 0  # that were compared
@@ -73,11 +85,28 @@ class PredictiveChecks:
         return tuple(Finding(MISFIT, check.sentence, check.variable) for check in self.alarms)
 
     def worst(self, count: int) -> PredictiveChecks:
-        """The same with the worst checks alone, and all alarms."""
+        """The same with the worst checks alone, and all alarms.
+
+        Parameters
+        ----------
+        count
+            How many checks to keep; more where there are more alarms.
+
+        Returns
+        -------
+        PredictiveChecks
+            The same with fewer checks.
+        """
         return replace(self, checks=self.checks[: max(count, len(self.alarms))])
 
     def summary(self) -> str:
-        """One sentence that says whether the network fits the data."""
+        """Whether the network fits the data, in a sentence or two.
+
+        Returns
+        -------
+        str
+            The sentences.
+        """
         if not self.checks:
             return self.note
         what = f"{counted(self.families, 'variable')} given {'its' if self.families == 1 else 'their'} parents"
@@ -93,6 +122,12 @@ class PredictiveChecks:
         return f"{which} {found}{f' {self.note}' if self.note else ''}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The checks as dictionaries, lists, texts and numbers: what JSON can hold."""
+        """The checks as dictionaries, lists, texts and numbers: what JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields by name, and for each check whether it is an alarm.
+        """
         checks = [{**asdict(check), "alarm": check.is_alarm} for check in self.checks]
         return {"rows": self.rows, "note": self.note, "checks": checks}

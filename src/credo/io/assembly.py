@@ -100,3 +100,10 @@ def assemble(
         raise FormatError(str(error), None if path is None else str(path)) from None
     rounded.warn("The network" if path is None else path)
     return network
+
+
+def parents_first(network: Network) -> tuple[str, ...]:
+    """The variables in the order of the network where parents come before their children, else in one where they do."""
+    place = {name: number for number, name in enumerate(network.names)}
+    is_ordered = all(place[parent] < place[name] for name in network.names for parent in network.parents[name])
+    return network.names if is_ordered else network.order

@@ -15,7 +15,7 @@ from math import prod
 from typing import NoReturn
 
 from credo.errors import NetworkError, counted, listing, readable_count
-from credo.io.assembly import assemble, check_implied, implied_by_noise, structure_of
+from credo.io.assembly import assemble, check_implied, implied_by_noise, parents_first, structure_of
 from credo.io.cut_properties import PROPERTIES, WORD, cut_properties, identifier, identifiers, variable_with
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.noisy_formats import noisymax_form
@@ -211,14 +211,14 @@ def write_dsl(network: Network, path: PathLike) -> None:
     content = "".join(_lines(network)).encode("ascii")
     with replacing(path) as draft:
         draft.write_bytes(content)
-    if network.order != network.names:
-        warn_of_loss(path, f"DSL has parents before children: variables come back as {listing(network.order)}.")
+    if (order := parents_first(network)) != network.names:
+        warn_of_loss(path, f"DSL has parents before children: variables come back as {listing(order)}.")
 
 
 def _lines(network: Network) -> Iterator[str]:
     # The name of the network is not important enough to fail.
     yield f"net {re.sub(r'[^A-Za-z0-9_]', '_', network.name) or 'network'}\n{{\n"
-    for name in network.order:
+    for name in parents_first(network):
         variable = network.variable(name)
         written = identifiers(variable, WORD)
         parents, states = ", ".join(network.parents[name]), ", ".join(written)

@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from credo.errors import NetworkError, listing, suggestion
-from credo.io.assembly import assemble, check_implied, implied_by_noise
+from credo.io.assembly import assemble, check_implied, implied_by_noise, parents_first
 from credo.io.cut_properties import cut_properties, identifier, identifiers, variable_with
 from credo.io.files import warn_of_loss
 from credo.io.noisy_formats import as_noisymax, noisymax_form
@@ -41,7 +41,7 @@ def write_xdsl(network: Network, path: PathLike) -> None:
     root = Element("smile", version="1.0", id=identifier(network.name, "XDSL"))
     nodes = SubElement(root, "nodes")
     labels = SubElement(SubElement(root, "extensions"), "genie", version="1.0", app="credo", name=network.name)
-    for name in network.order:  # GeNIe wants parents before children
+    for name in (order := parents_first(network)):  # as GeNIe wants it
         form = network.forms.get(name)
         noisy = form is not None and form.cpts != ()
         element = SubElement(nodes, "noisymax" if noisy else "cpt", id=identifier(name, "XDSL"))
@@ -59,8 +59,8 @@ def write_xdsl(network: Network, path: PathLike) -> None:
             SubElement(element, "property", id=key).text = value
         SubElement(SubElement(labels, "node", id=name), "name").text = name
     write_tree(root, path)
-    if [name for name in network.order if name in names] != list(names):
-        warn_of_loss(path, f"XDSL has parents before children: variables come back as {listing(network.order)}.")
+    if [name for name in order if name in names] != list(names):
+        warn_of_loss(path, f"XDSL has parents before children: variables come back as {listing(order)}.")
     if lost:
         warn_of_loss(path, " ".join(lost), instead="A saved fit (.fit) keeps everything.")
 

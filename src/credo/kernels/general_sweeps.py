@@ -8,11 +8,17 @@ import numpy as np
 
 from credo.kernels.collapsed import set_norms
 from credo.kernels.compiler import compiled
-from credo.kernels.general_distributions import Binding, Collapsed, move_pairs, update_jointly_checked
+from credo.kernels.general_distributions import (
+    Binding,
+    Collapsed,
+    draw_component,
+    move_pairs,
+    update_jointly_checked,
+)
 from credo.kernels.general_lines import add_direction, clear_line, update_line
 from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique
 from credo.kernels.polytope_moves import uniform
-from credo.kernels.posterior_gibbs import mixture_of, run_posterior, set_density, set_shapes
+from credo.kernels.posterior_gibbs import mixture_of, run_posterior, set_density, set_shape, set_shapes
 from credo.kernels.sampler_arrays import (
     BORROWING,
     ChainState,
@@ -95,7 +101,8 @@ def update_family(
     moves: GeneralMoves,
     collapsed: Collapsed,
     family: int,
-    passes: Any,  # (parameters of blocks,) how often each takes part
+    passes: Any,  # (parameters of blocks,) in how many rounds each takes part, of which
+    done: int,  # so many were made
     binding: Binding,
     arrays: DistributionArrays,
     state: ChainState,
@@ -108,27 +115,31 @@ def update_family(
     odds: Any,
     generator: Any,
 ) -> None:
-    """One CPT; what mixes slowly takes part in several passes.
+    """One CPT: pairs of states, lines, and joint updates.
 
-    Joint updates sum over components. What they change gets new ones, before it is moved given these again.
+    These sum over components. What they change gets new ones, before it is moved given these again.
     """
-    for done in range(most_passes(geometry, moves, family, passes)):
-        for place in range(moves.distribution_starts[family], moves.distribution_starts[family + 1]):
-            if done == 0 or passes[geometry.distributions[moves.distributions[place]]] > done:
-                move_pairs(geometry, general, moves, place, binding, shape, state.theta, slack, underway, generator)
-        move_along_lines(
-            geometry, extras, general, moves, odds, family, passes, done, shape, state.theta, slack, underway, touched,
-            work, work_indices, generator,
-        )  # fmt: skip
-        for place in range(moves.joint_starts[family], moves.joint_starts[family + 1]):
-            which = moves.joints[place]
-            if done > 0 and passes_of_update(collapsed.updates, which, passes) <= done:
-                continue
-            if uniform(generator) < collapsed.updates.chances[which]:
-                update_jointly_checked(
-                    geometry, extras, general, collapsed, which, arrays, state, shape, underway, generator
-                )
-        refresh_groups(geometry, moves, family, state.theta, slack)
+    for place in range(moves.distribution_starts[family], moves.distribution_starts[family + 1]):
+        if done == 0 or passes[geometry.distributions[moves.distributions[place]]] > done:
+            move_pairs(geometry, general, moves, place, binding, shape, state.theta, slack, underway, generator)
+    move_along_lines(
+        geometry, extras, general, moves, odds, family, passes, done, shape, state.theta, slack, underway, touched,
+        work, work_indices, generator,
+    )  # fmt: skip
+    for place in range(moves.joint_starts[family], moves.joint_starts[family + 1]):
+        which = moves.joints[place]
+        if done > 0 and passes_of_update(collapsed.updates, which, passes) <= done:
+            continue
+        if uniform(generator) < collapsed.updates.chances[which]:
+            update_jointly_checked(
+                geometry, extras, general, collapsed, which, arrays, state, shape, underway, generator
+            )
+    refresh_groups(geometry, moves, family, state.theta, slack)
+    for place in range(moves.distribution_starts[family], moves.distribution_starts[family + 1]):
+        d = moves.distributions[place]
+        if passes[geometry.distributions[d]] > done + 1 and arrays.informative[d] and not arrays.flat[d]:
+            draw_component(collapsed.mixture, d, state, collapsed.chances, generator)
+            set_shape(arrays, state, d, shape)
 
 
 @compiled(**BORROWING)
@@ -156,12 +167,16 @@ def general_sweep(
     moves: GeneralMoves,
     updates: JointUpdates,
     groups: Any,  # (groups,) which general statements reach
-    passes: Any,  # (parameters of blocks,) how often each takes part
+    passes: Any,  # (parameters of blocks,) in how many rounds each takes part,
+    rounds: Any,  # (operations,) and each operation of the tree
     arrays: DistributionArrays,
     state: ChainState,
     generator: Any,
 ) -> None:
-    """Every CPT that general statements reach once, with derivatives that follow the updates."""
+    """Every CPT that general statements reach, with derivatives that follow the updates.
+
+    What mixes slowly is updated in several rounds: CPTs that statements hold together follow each other.
+    """
     theta, count, components = state.theta, len(arrays.families), arrays.strengths.shape[1]
     slack = np.empty(len(geometry.bounds))
     for group in range(len(groups)):
@@ -184,18 +199,24 @@ def general_sweep(
     touched = np.empty(rows, dtype=np.int64)
     work, indices = work_space(len(theta), len(slack))
     room = begin_sweep(tree, general, theta, messages)
-    for k in range(len(tree.operations)):
-        kind, clique, which = tree.operations[k, 0], tree.operations[k, 1], tree.operations[k, 2]
-        if kind == SEND:
-            out = messages[tree.messages[which] : tree.messages[which + 1]]
-            multiply_clique(tree, general, clique, -1, which, messages, room.slopes, out)
-            continue
-        underway = begin_cpt(tree, general, clique, which, messages, room)
-        update_family(
-            geometry, extras, general, moves, collapsed, which, passes, binding, arrays, state, shape, slack, underway,
-            touched, work, indices, odds, generator,
-        )  # fmt: skip
-        end_cpt(general, which, theta)
+    most = 1
+    for k in range(len(rounds)):
+        most = max(most, rounds[k])
+    for done in range(most):
+        for k in range(len(tree.operations)):
+            if rounds[k] <= done:
+                continue
+            kind, clique, which = tree.operations[k, 0], tree.operations[k, 1], tree.operations[k, 2]
+            if kind == SEND:
+                out = messages[tree.messages[which] : tree.messages[which + 1]]
+                multiply_clique(tree, general, clique, -1, which, messages, room.slopes, out)
+                continue
+            underway = begin_cpt(tree, general, clique, which, messages, room)
+            update_family(
+                geometry, extras, general, moves, collapsed, which, passes, done, binding, arrays, state, shape, slack,
+                underway, touched, work, indices, odds, generator,
+            )  # fmt: skip
+            end_cpt(general, which, theta)
 
 
 @compiled(error_model="numpy")
@@ -208,6 +229,7 @@ def run_general(
     general_joint: JointUpdates,  # of groups that general statements reach
     groups: Any,  # (groups,) which these are
     passes: Any,
+    rounds: Any,
     updates: JointUpdates,  # of all other groups
     ranges: Ranges,
     arrays: DistributionArrays,
@@ -228,7 +250,7 @@ def run_general(
         now = slice(draw, draw + 1)
         for _ in range(thinning):
             general_sweep(
-                geometry, extras, tree, general, moves, general_joint, groups, passes, arrays, state, generator
+                geometry, extras, tree, general, moves, general_joint, groups, passes, rounds, arrays, state, generator
             )
             run_posterior(
                 geometry, extras, updates, ranges, arrays, schedule, state, mean_concentration, pooling_concentration,

@@ -53,7 +53,23 @@ from credo.model.network import Network
 
 @dataclass(frozen=True, slots=True)
 class Comparison(ComparingStatement):
-    """`0.1 <= P(…) <= 0.3`, `P(…) > P(…) by at least 0.05`: expressions with relations between them."""
+    """`0.1 <= P(…) <= 0.3`, `P(…) > P(…) by at least 0.05`: expressions with relations between them.
+
+    Attributes
+    ----------
+    sides
+        Sums and products of probabilities, two or more.
+    relations
+        The relations between them, such as "<=".
+    margin
+        The amount by which the inequality must hold.
+    confidence
+        How sure the expert is; None for a statement that must hold.
+    span
+        Where it is written; None for one that was made in Python.
+    expert
+        Who says it; None outside of experts' blocks.
+    """
 
     sides: tuple[Expression, ...]
     relations: tuple[Relation, ...]
@@ -84,7 +100,21 @@ class Comparison(ComparingStatement):
 
 @dataclass(frozen=True, slots=True)
 class Approximation(UncertainStatement):
-    """`P(…) ~ P(…) within 0.05`."""
+    """`P(…) ~ P(…) within 0.05`.
+
+    Attributes
+    ----------
+    left, right
+        Two sums of probabilities.
+    within
+        How far they may be apart.
+    confidence
+        How sure the expert is; None for a statement that must hold.
+    span
+        Where it is written; None for one that was made in Python.
+    expert
+        Who says it; None outside of experts' blocks.
+    """
 
     left: Linear
     right: Linear

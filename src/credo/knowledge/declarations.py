@@ -37,7 +37,17 @@ _NUMBER = re.compile(r"[+\-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+\-]?[0-9]++
 
 @dataclass(frozen=True, slots=True)
 class VariableDeclaration(StatementBase):
-    """`variable outcome: no, yes`, or `variables a, b: no, yes`; without states, they are taken from the table."""
+    """`variable outcome: no, yes`, or `variables a, b: no, yes`; without states, they are taken from the table.
+
+    Attributes
+    ----------
+    variables
+        Their names.
+    states
+        The states of each; empty where the table has them.
+    span
+        Where it is written; None for one that was made in Python.
+    """
 
     variables: tuple[str, ...]
     states: tuple[str, ...] = ()
@@ -50,7 +60,17 @@ class VariableDeclaration(StatementBase):
 
 @dataclass(frozen=True, slots=True)
 class DependenceDeclaration(StatementBase):
-    """`outcome depends on age, bp`: these are parents of the child, along with those of other such lines."""
+    """`outcome depends on age, bp`: these are parents of the child, along with those of other such lines.
+
+    Attributes
+    ----------
+    children
+        The variables that depend on others.
+    parents
+        What each of them depends on.
+    span
+        Where it is written; None for one that was made in Python.
+    """
 
     children: tuple[str, ...]
     parents: tuple[str, ...]
@@ -67,6 +87,21 @@ class CutDeclaration(StatementBase):
 
     `age is cut at 40, 60` has `points`, `age: young < 40 <= middle < 60 <= old` has names for the states too, and
     `age is cut into 4 quantiles` a `rule` with its number of parts, whose points are chosen by the table.
+
+    Attributes
+    ----------
+    variable
+        The variable.
+    points
+        Its cut points; empty where a rule chooses them.
+    states
+        Names of the states; empty where they are made of the cut points.
+    rule
+        How cut points are chosen; None where they are given.
+    parts
+        Into how many states the rule cuts.
+    span
+        Where it is written; None for one that was made in Python.
     """
 
     variable: str

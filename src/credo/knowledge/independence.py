@@ -15,7 +15,19 @@ from credo.knowledge.statement_base import Kind, Span, StatementRules, Uncertain
 
 @dataclass(frozen=True, slots=True)
 class Independence(UncertainStatement):
-    """`shoe_size does not affect lung`: the distributions of the child are equal across the parent's states."""
+    """`shoe_size does not affect lung`: the distributions of the child are equal across the parent's states.
+
+    Attributes
+    ----------
+    parent, child
+        The variables.
+    confidence
+        How sure the expert is; None for a statement that must hold.
+    span
+        Where it is written; None for one that was made in Python.
+    expert
+        Who says it; None outside of experts' blocks.
+    """
 
     parent: str
     child: str

@@ -37,7 +37,23 @@ Direction = Literal["raises", "lowers"]
 
 @dataclass(frozen=True, slots=True)
 class Influence(ComparingStatement):
-    """`smoke raises lung by at least 0.05`, whatever the other parents of the child are."""
+    """`smoke raises lung by at least 0.05`, whatever the other parents of the child are.
+
+    Attributes
+    ----------
+    parent, child
+        The variables.
+    direction
+        "raises" or "lowers".
+    margin
+        The amount by which the inequality must hold.
+    confidence
+        How sure the expert is; None for a statement that must hold.
+    span
+        Where it is written; None for one that was made in Python.
+    expert
+        Who says it; None outside of experts' blocks.
+    """
 
     parent: str
     child: str
@@ -53,7 +69,25 @@ class Influence(ComparingStatement):
 
 @dataclass(frozen=True, slots=True)
 class Synergy(ComparingStatement):
-    """`chol and bp synergize on attack`, `sex and age sub-synergize on chd`: every pair of the parents."""
+    """`chol and bp synergize on attack`, `sex and age sub-synergize on chd`: every pair of the parents.
+
+    Attributes
+    ----------
+    parents
+        Two variables or more.
+    child
+        The variable that depends on them.
+    kind
+        "synergize" or "sub-synergize".
+    margin
+        The amount by which the inequality must hold.
+    confidence
+        How sure the expert is; None for a statement that must hold.
+    span
+        Where it is written; None for one that was made in Python.
+    expert
+        Who says it; None outside of experts' blocks.
+    """
 
     parents: tuple[str, ...]
     child: str

@@ -27,7 +27,21 @@ NoisyKind = Literal["noisy-or", "noisy-and", "noisy-max", "noisy-min"]
 
 @dataclass(frozen=True, slots=True)
 class NoisyFamily(StatementBase):
-    """`attack is noisy-or of {chol, bp}, {age}, {smoke} with leak`."""
+    """`attack is noisy-or of {chol, bp}, {age}, {smoke} with leak`.
+
+    Attributes
+    ----------
+    child
+        The variable.
+    kind
+        "noisy-or", "noisy-and", "noisy-max" or "noisy-min".
+    sets
+        The sets of parents that act together.
+    leak
+        Whether there is a cause outside the network.
+    span
+        Where it is written; None for one that was made in Python.
+    """
 
     child: str
     kind: NoisyKind

@@ -19,6 +19,11 @@ class Quantity:
     Comparisons with `<=`, `<`, `>=`, `>` and `==` are statements. Python cannot chain them: write
     `P("x=a").between(0.1, 0.3)` instead of `0.1 <= P("x=a") <= 0.3`.
 
+    Parameters
+    ----------
+    expression
+        The sum or the product.
+
     Examples
     --------
     >>> import credo

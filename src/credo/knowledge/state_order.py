@@ -35,7 +35,19 @@ from credo.model.network import Variable
 
 @dataclass(frozen=True, slots=True)
 class Order(StatementBase):
-    """`order severity: mild < moderate < severe`; `others` are further variables with this order."""
+    """`order severity: mild < moderate < severe`; `others` are further variables with this order.
+
+    Attributes
+    ----------
+    variable
+        The variable.
+    states
+        Its states, from low to high.
+    others
+        Further variables with this order.
+    span
+        Where it is written; None for one that was made in Python.
+    """
 
     variable: str
     states: tuple[str, ...]
@@ -198,7 +210,17 @@ ONE_STATE = "only one state"
 
 @dataclass(frozen=True, slots=True)
 class StateOrder:
-    """The states of a variable from low to high, and where this order comes from."""
+    """The states of a variable from low to high, and where this order comes from.
+
+    Attributes
+    ----------
+    variable
+        The variable.
+    states
+        Its states, from low to high.
+    reason
+        Where the order comes from.
+    """
 
     variable: str
     states: tuple[str, ...]

@@ -39,6 +39,19 @@ class TiedRows(StatementBase):
     """`rows with equal twin_id share variant` (by a column) or `rows 3, 9 differ in variant` (by number, from 1).
 
     Each of the variables has one value in all the rows, or, where they differ, another value in every one of them.
+
+    Attributes
+    ----------
+    variables
+        What the rows share, or differ in.
+    by
+        The column whose equal values tie rows; None where they are given by number.
+    rows
+        Their numbers, from 1; empty where a column ties them.
+    differ
+        Whether the rows differ.
+    span
+        Where it is written; None for one that was made in Python.
     """
 
     variables: tuple[str, ...]

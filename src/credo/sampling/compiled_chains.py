@@ -35,7 +35,7 @@ from credo.types import Indices, Numbers
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
 MOST_EFFORT_WITH_MISSING = 2  # given the same completed rows, more updates bring little news
-MOST_EFFORT_WITH_GENERAL = 8  # more updates given the other CPTs bring little news
+MOST_EFFORT_WITH_DOUBT = 4  # where statements about any probability may be wrong: a move looks at all of them
 GENERAL_COST = 2  # plain updates that one under such statements takes as long as, on Alarm with fifty of them
 EFFORT_UPDATES = 30_000_000  # of single parameters in all draws, above which nothing is updated more often
 STEP_UPDATES = 25_000  # of single parameters, after which compiled code returns: about a twentieth of a second
@@ -57,7 +57,7 @@ class CompiledChains:
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
-    general_supports: list[Support] = field(init=False)  # of groups that general statements reach, the others empty
+    general_supports: list[Support] = field(init=False)  # of groups that general statements reach, if any
     general_joint: JointUpdates = field(init=False)
     effort: Indices = field(init=False)  # (distributions,) how often a sweep updates each,
     spent: Numbers = field(init=False)  # and how often all sweeps did that the draws so far are from
@@ -80,10 +80,10 @@ class CompiledChains:
             support.without_updates() if closed else support
             for support, closed in zip(supports, self.ranges.closed.tolist(), strict=True)
         ]
-        self.general_supports = [
-            support if self._updates_apart(group) else support.without_updates()
-            for group, support in enumerate(supports)
-        ]
+        self.general_supports = []
+        if self.general is not None and self.doubtful is None:
+            reached = zip(supports, self.general.groups.tolist(), strict=True)
+            self.general_supports = [support if own else support.without_updates() for support, own in reached]
         self.joint_updates = joint_updates_of(self.supports)
         self.general_joint = joint_updates_of(self.general_supports)
         self.effort = np.ones(len(self.sampled.numbers), dtype=np.int64)
@@ -106,10 +106,6 @@ class CompiledChains:
                 by_em = chain % 2 == 0
                 self.first_counts[chain] = self.missing.expected if by_em else self._complete(chain, first=True)
 
-    def _updates_apart(self, group: int) -> bool:
-        """Whether joint updates of a group look at general statements."""
-        return self.general is not None and self.doubtful is None and bool(self.general.groups[group])
-
     def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
         components = self.arrays.strengths.shape[1]
@@ -131,7 +127,8 @@ class CompiledChains:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
-        self.general_joint = joint_updates_of(self.general_supports, np.concatenate(snapshots))
+        if self.general is not None and self.doubtful is None:
+            self.general_joint = joint_updates_of(self.general_supports, np.concatenate(snapshots))
         if self.hidden is not None:
             self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
@@ -141,8 +138,9 @@ class CompiledChains:
         `sizes` are those of the draws so far, (parameters,), and `lacking` those that are wanted in addition. Where the
         sweeps of a large problem take long enough as it is, nothing is updated more often.
         """
-        limit = MOST_EFFORT if self.general is None else MOST_EFFORT_WITH_GENERAL
-        limit = limit if self.missing is None else MOST_EFFORT_WITH_MISSING
+        limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
+        if self.general is not None and self.doubtful is not None:
+            limit = min(limit, MOST_EFFORT_WITH_DOUBT)
         most = EFFORT_UPDATES / max(1, self.chains * sweeps * self.update_cost)
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
         owners = np.repeat(distributions, np.diff(starts))
@@ -235,13 +233,14 @@ class CompiledChains:
 
         concentrations = self.hyperparameters.mean_concentration, self.hyperparameters.pooling_concentration
         passes = np.repeat(self.effort, np.diff(self.sampled.starts))[: len(self.region.start)]
+        rounds = None if self.general is None else self.general.rounds(passes)
 
         def of_general() -> tuple[Any, ...]:
             """The statements about any probability, and what is updated under them."""
             assert self.general is not None
             arrays = self.general.arrays
             own = arrays._replace(cpts=arrays.cpts.copy())
-            return self.general.tree, own, moves, self.general_joint, self.general.groups, passes
+            return self.general.tree, own, moves, self.general_joint, self.general.groups, passes, rounds
 
         def update_general(chain: int, arrays: DistributionArrays) -> None:
             """CPTs that statements about any probability reach, if there are any."""

@@ -318,7 +318,19 @@ class ExpertReliability:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DoubtResult:
-    """What draws say of statements that may be wrong, and of the experts who made them."""
+    """What draws say of statements that may be wrong, and of the experts who made them.
+
+    Attributes
+    ----------
+    statements
+        How probable each statement is.
+    experts
+        How often each expert is right.
+    effective_sizes
+        Of the draws of whether each statement is true, (statements,).
+    r_hat
+        The same chains compared, (statements,).
+    """
 
     statements: tuple[StatementBelief, ...]
     experts: tuple[ExpertReliability, ...]

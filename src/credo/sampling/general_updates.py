@@ -23,7 +23,7 @@ from credo.model.layout import Layout
 from credo.sampling.distributions import SampledDistributions
 from credo.sampling.region import Region
 from credo.statistics.general_statements import GeneralStatements, excesses_of
-from credo.statistics.inference.clique_tree import clique_tree
+from credo.statistics.inference.clique_tree import UPDATE, clique_tree
 from credo.types import Flags, Indices, Numbers
 
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
@@ -85,6 +85,27 @@ class GeneralUpdates:
             if families[0] >= 0 and (families == families[0]).all():
                 joints[int(families[0])].append(which)
         return self._moves(lines, joints, pairs)
+
+    def rounds(self, passes: Indices) -> Indices:
+        """In how many rounds each operation of the tree takes part, as the parameters of blocks do.
+
+        From a clique to a part of the tree and back, messages go where a CPT there takes part.
+        """
+        most = np.ones(len(self.families), dtype=np.int64)
+        known = self.family_of[: len(passes)]
+        np.maximum.at(most, known[known >= 0], passes[known >= 0])
+        operations = self.tree.operations.tolist()
+        found, open_ = np.ones(len(operations), dtype=np.int64), []
+        for number, (kind, _, which) in enumerate(operations):
+            if kind == UPDATE:
+                found[number] = most[which]
+            elif which % 2:  # down
+                open_.append(number)
+                continue
+            else:  # and up again
+                begun = open_.pop()
+                found[number] = found[begun] = found[begun + 1 : number].max(initial=0)
+        return found
 
     def _lines(self, geometry: Geometry) -> list[list[int]]:
         found: list[list[int]] = [[] for _ in self.families]

@@ -27,7 +27,15 @@ NEWTON_STEPS = 200
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How far a hard constraint is violated at most, and how far the objective can be from the optimum, relatively."""
+    """How far a hard constraint is violated at most, and how far the objective can be from the optimum, relatively.
+
+    Attributes
+    ----------
+    violation
+        How far a hard constraint is violated at most.
+    gap
+        How far the objective can be from the optimum, relatively.
+    """
 
     violation: float
     gap: float
