@@ -35,8 +35,8 @@ def write_report(fits: pl.DataFrame, units: pl.DataFrame, folder: Path) -> str:
         "± standard deviation over draws; `error` is the mean absolute error of the parameters.\n",
         "![Rates by unit](rates.png)\n",
         rates_table(fits),
-        claims_table(claims(fits, units)),
         "\nWhether CEM is fair for all units is [a matter of the start](starts.md).\n",
+        claims_table(claims(fits, units)),
         wrong_table(fits),
         units_table(units),
     ]

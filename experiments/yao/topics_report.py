@@ -38,9 +38,9 @@ def write_topics(
         f"abstracts in which at least two words of a group occur: {met}. Means over {draws} starts ± standard error; "
         "the "
         "starts are the same with and without ties.\n",
-        claims_table(claims(numbers)),
         "\nWhy not every word of a group is among the fifty, and what topic models with seed words do: "
         "[a second look](topic_rivals.md).\n",
+        claims_table(claims(numbers)),
         numbers_table(numbers),
         "![What ties change](topics.png)\n",
         dots_table(results, groups),

@@ -162,7 +162,7 @@ def test_a_new_order_of_states_replaces_one_that_was_stated() -> None:
         (lambda: editing.rename_variable(TEXT, "lung", ""), "needs a name"),
         (lambda: editing.set_states(TEXT, "lung", []), "at least one"),
         (lambda: editing.set_cuts(TEXT, "lung", [3, 2]), "ascending"),
-        (lambda: editing.set_cuts(TEXT, "lung", [2], ["a"]), "make 2 states"),
+        (lambda: editing.set_cuts(TEXT, "lung", [2], ["a"]), "makes 2 states"),
         (lambda: editing.statement_text("eats", parent="a", child="b"), "no verb"),
     ],
 )

@@ -30,11 +30,7 @@ def viewport(page: Page) -> str:
 
 
 def edit_at_the_end(page: Page, keys: Keyboard, text: str) -> None:
-    for _ in range(4):
-        if keys.has_focus(page.locator(".cm-content")):
-            break
-        keys.press("F6")
-        page.wait_for_timeout(50)
+    keys.part(page.locator(".cm-content"))
     keys.press("Control+End")
     keys.type(text)
 
@@ -260,9 +256,10 @@ def test_drawing_and_undoing(chromium: Browser, tmp_path: Path) -> None:
     with opened_tab(chromium, tmp_path.resolve(), WINDOW, None, None) as tab:
         page, keys = tab.page, Keyboard(tab.page)
         keys.use(page.get_by_role("button", name="Start from nothing"))
-        keys.is_seen()
-        keys.press("F6", "F6", "F6")
-        keys.back_to(page.get_by_role("button", name="Draw the first variable"))
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.get_by_role("tabpanel")).to_be_focused()
+        keys.press("F6", "F6")
+        expect(page.get_by_role("button", name="Draw the first variable")).to_be_focused()
         keys.press("Enter")
         for name in ("cold", "fever"):
             expect(page.get_by_role("form", name="New variable").get_by_label("Name")).to_be_focused()

@@ -57,7 +57,7 @@ class CompiledChains:
     supports: list[Support] = field(init=False)
     ranges: Ranges = field(init=False)  # distributions that are drawn without moves
     joint_updates: JointUpdates = field(init=False)
-    general_supports: list[Support] = field(init=False)  # of groups that general statements reach, the others empty
+    general_supports: list[Support] = field(init=False)  # of groups that general statements reach, if any
     general_joint: JointUpdates = field(init=False)
     effort: Indices = field(init=False)  # (distributions,) how often a sweep updates each,
     spent: Numbers = field(init=False)  # and how often all sweeps did that the draws so far are from
@@ -80,10 +80,10 @@ class CompiledChains:
             support.without_updates() if closed else support
             for support, closed in zip(supports, self.ranges.closed.tolist(), strict=True)
         ]
-        self.general_supports = [
-            support if self._updates_apart(group) else support.without_updates()
-            for group, support in enumerate(supports)
-        ]
+        self.general_supports = []
+        if self.general is not None and self.doubtful is None:
+            reached = zip(supports, self.general.groups.tolist(), strict=True)
+            self.general_supports = [support if own else support.without_updates() for support, own in reached]
         self.joint_updates = joint_updates_of(self.supports)
         self.general_joint = joint_updates_of(self.general_supports)
         self.effort = np.ones(len(self.sampled.numbers), dtype=np.int64)
@@ -106,10 +106,6 @@ class CompiledChains:
                 by_em = chain % 2 == 0
                 self.first_counts[chain] = self.missing.expected if by_em else self._complete(chain, first=True)
 
-    def _updates_apart(self, group: int) -> bool:
-        """Whether joint updates of a group look at general statements."""
-        return self.general is not None and self.doubtful is None and bool(self.general.groups[group])
-
     def _start(self, chain: int) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
         components = self.arrays.strengths.shape[1]
@@ -131,7 +127,8 @@ class CompiledChains:
         """Learn from draws, (chains, draws, parameters), in which directions to move, and what to update jointly."""
         self.region = with_learned(region, snapshots)
         self.joint_updates = joint_updates_of(self.supports, np.concatenate(snapshots))
-        self.general_joint = joint_updates_of(self.general_supports, np.concatenate(snapshots))
+        if self.general is not None and self.doubtful is None:
+            self.general_joint = joint_updates_of(self.general_supports, np.concatenate(snapshots))
         if self.hidden is not None:
             self.hidden = self.hidden.worthwhile(*self.proposals.sum(axis=1))
 
