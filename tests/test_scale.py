@@ -65,7 +65,7 @@ def test_thousands_of_configurations_are_solved_at_once() -> None:
     fit = credo.fit(network, rows, "P(y=yes | each other parent) <= 0.3", method="cml")
     assert fit.status is credo.Status.OPTIMAL
     assert float(fit.network.cpt_array("y")[..., 1].max()) <= 0.3 + 1e-12
-    assert any("1024 groups" in each.message and "closed form" in each.message for each in fit.findings)
+    assert any("1,024 groups" in each.message and "closed form" in each.message for each in fit.findings)
     (unseen,) = [each for each in fit.findings if each.kind == "no data" and each.variable == "y"]
     assert len(unseen.configurations) == 1022
     assert str(unseen).endswith("; and 1,002 more.")

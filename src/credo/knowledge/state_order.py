@@ -220,6 +220,13 @@ class StateOrder:
         Its states, from low to high.
     reason
         Where the order comes from.
+
+    Examples
+    --------
+    >>> from credo import Knowledge, Network
+    >>> clinic = Network({"age": ["old", "young"]})
+    >>> Knowledge(clinic, "order age: young < old").orders["age"].states
+    ('young', 'old')
     """
 
     variable: str
