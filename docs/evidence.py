@@ -195,7 +195,7 @@ def report() -> Figures:
         f"Andes with {found['statements']:,} statements: one page of {found['bytes'] / 1e6:.1f} MB that loads "
         f"{found['loads']} things from elsewhere; explained and written in {found['explain'] + found['page']:.1f} s of "
         "processor time",
-        "no other program writes one",
+        "none known",
     )
 
 

@@ -1,6 +1,6 @@
 """What is compared: credo's default, with knowledge and without, and classifiers that people would use instead.
 
-All see the same rows with raw numbers. Boosting is told the direction of each effect as monotone constraints. Leaves
+All see the same rows with raw numbers. Boosting takes the direction of each effect as monotone constraints. Leaves
 are small, because the default of twenty rows cannot split forty rows more than once; nothing else is tuned, except
 where a learner tunes itself.
 """

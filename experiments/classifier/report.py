@@ -112,8 +112,8 @@ def _about(splits: int, tables: int, learners: int) -> str:
     return f"""`python -m experiments.classifier`, credo {credo.__version__}: {learners} learners, {tables} tables
 (Yang's eleven domains and six more), {splits} splits into 70% training and 30% test rows, the same for all. Training
 sets are the first 20, 40, 80, 160 of the training rows, or all. Everybody sees the same columns with raw numbers;
-boosting is told the direction of effects as monotone constraints, `credo` as statements (`age raises disease`), the
-others cannot be told.
+boosting takes the direction of effects as monotone constraints, `credo` as statements (`age raises disease`), the
+others take none.
 
 The default of `KnowledgeClassifier` was designed on {", ".join(design_tables())}, which were drawn by lot,
 on their first four splits. Earlier versions were then tried on the first three splits of all tables. In the first one

@@ -76,7 +76,7 @@ def true_network(draw: int) -> Network:
 
 
 def _rising(rng: np.random.Generator, *shape: int) -> Numbers:
-    """P(yes) that rises with the first parent, severity, so that its states can be told apart."""
+    """P(yes) that rises with the first parent, severity, so that its states can be distinguished."""
     low, high = rng.uniform(0.05, 0.35, shape[1:]), rng.uniform(0.6, 0.95, shape[1:])
     chance = np.stack([low, high])
     return np.stack([1.0 - chance, chance], axis=-1)

@@ -120,7 +120,7 @@ def learn(
     index = np.stack([each.configurations(features) for each in sets])
     weight = WEIGHT
     for _ in range(WEIGHTS):
-        odds, q = _climb(sets, index, target, odds, q, noisy, weight, steps)
+        odds, q = _maximise(sets, index, target, odds, q, noisy, weight, steps)
         worst = max((float((each.constraints @ expit(o)).max(initial=0.0)) for each, o in zip(sets, odds, strict=True)))
         if worst <= FEASIBLE:
             break
@@ -128,7 +128,7 @@ def learn(
     return odds, q
 
 
-def _climb(
+def _maximise(
     sets: list[CauseSet],
     index: NDArray[np.int64],
     target: NDArray[np.int64],

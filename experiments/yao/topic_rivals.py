@@ -1,7 +1,7 @@
 """`python -m experiments.yao topic_rivals`: words that should share a topic, beside topic models that take seed words.
 
 `words`: two groups, of which none, two, three or six words are given. credo ties the words of a group where they occur
-in one text. Seeded LDA is told more: which topic each group belongs to, by a larger prior for its words in that topic
+in one text. Seeded LDA knows more: which topic each group belongs to, by a larger prior for its words in that topic
 (tomotopy by Gibbs sampling, gensim by variational inference). CorEx has the words as anchors of a topic.
 `texts`: how many tied texts a group needs before all its words are among the fifty most probable of one topic; groups
 of three words are drawn by how many texts have at least two of them.
@@ -222,10 +222,10 @@ def write_topic_rivals(results: pl.DataFrame, corpus: Corpus, folder: Path) -> s
         f"{results['draw'].n_unique()} (the seed of each learner). `together`: the largest share of a group's six "
         f"words that one topic has among its {LISTED} most probable; `coherence`: NPMI of the ten most probable words, "
         "all topics. Two groups, as in [section 7.3](topics.md); 0, 2, 3 or 6 words of each are given. credo knows "
-        "that words share a topic where they occur in one text; seeded LDA and CorEx are told which topic each word "
+        "that words share a topic where they occur in one text; seeded LDA and CorEx know which topic each word "
         "belongs to, wherever it occurs, which is more: a seed word has pseudo-counts of 1% of all words in its "
         "topic, the default of the R package seededlda, which put it among the first words before any text is read, "
-        "or, `weak`, of 1. Other words have 0.01. (guidedlda does not build; keyATM and seededlda need R.)\n",
+        "or, `weak`, of 1. Other words have 0.01. (guidedlda could not be installed; keyATM and seededlda need R.)\n",
         f"| together | {' | '.join(f'{size} words' for size in SIZES)} |",
         "|---" * (1 + len(SIZES)) + "|",
         *_lines(words, "together"),

@@ -274,7 +274,7 @@ def test_two_tabs_share_the_text_and_a_reload_loses_nothing(tab: Tab) -> None:
     first.locator(".cm-content").press("Control+End")
     expect(first.locator(".cm-content")).to_contain_text("# from the second")
     expect(first.get_by_text("changed, kept as a draft")).to_be_visible()
-    # A tab that was behind is told so (409), moves its change over the newer ones, and sends it again.
+    # A tab that was behind learns so by a 409, moves its change over the newer ones, and sends it again.
     assert [each for each in (*tab.complaints, *complaints) if "409" not in each] == []
 
 

@@ -1,4 +1,4 @@
-"""What is open, as a page is told: the files, what the text means, what was found and learned."""
+"""What is open, as data for a page: the files, what the text means, what was found and learned."""
 
 from __future__ import annotations
 
