@@ -26,7 +26,8 @@ from credo.model.network import Network
 from credo.plot.axes import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
 from credo.questions.marginal_bars import fit_marginals, network_marginals
-from credo.results.fit_results import FitResult, explain_fit
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import explain_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,13 +21,8 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
 from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
-from credo.results.fit_results import (
-    FitResult,
-    binding_statements,
-    doubted_statements_of,
-    has_multipliers,
-    violated_statements,
-)
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import binding_statements, doubted_statements_of, has_multipliers, violated_statements
 from credo.sampling.doubted_statements import ExpertReliability
 
 FEW_FINDINGS = 8
