@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat

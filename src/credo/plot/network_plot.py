@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from credo.drawing.graphs import influence
-from credo.drawing.layered import Picture, Point
+from credo.drawing.layered_layout import Picture, Point
 from credo.drawing.network_boxes import (
     HEAD_HEIGHT,
     LONG_STATE,
@@ -15,6 +14,7 @@ from credo.drawing.network_boxes import (
     ROW_HEIGHT,
     Box,
     far_lines,
+    influence,
     network_boxes,
     network_picture,
     percent,
