@@ -189,7 +189,7 @@ def learn(
         from credo.constraints.conflicts import ConflictError
         from credo.distributed.dask_executor import cluster
         from credo.fitting import fit
-        from credo.io.declared_table import declared
+        from credo.io.dialects import declared
         from credo.io.files import PAGE_TARGETS, require_target
         from credo.io.network_files import check_target, write_network
         from credo.io.partitions import has_partitions, partitioned
@@ -445,7 +445,7 @@ def _require_questions(
     weights: str | None,
 ) -> None:
     """Raise what is wrong with a question before the work, not after it; the states may be those of the table."""
-    from credo.io.declared_table import declared
+    from credo.io.dialects import declared
     from credo.io.partitions import has_partitions
     from credo.knowledge.declared_network import knowledge_about
     from credo.knowledge.query import parse_query
