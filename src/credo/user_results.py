@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
@@ -22,7 +22,8 @@ from credo.questions import answers, draws, marginals, predictions
 from credo.questions.answers import Answer
 from credo.questions.sensitivity import Sensitivity, sensitivity
 from credo.results.check_results import CheckResult
-from credo.results.fit_results import FitResult, explain_fit
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import explain_fit
 from credo.types import TableLike
 
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."

@@ -67,7 +67,7 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
-    from credo.io.declared_table import declared
+    from credo.io.dialects import declared
     from credo.io.files import CSV_TARGETS, require_target
     from credo.questions.predictions import predict_network
 

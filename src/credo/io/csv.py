@@ -33,8 +33,7 @@ from credo.io.columns import (
 )
 from credo.io.csv_records import Bytes, field_text, is_quoted, read_header, scan_plain, split_record
 from credo.io.dataset import Dataset, code_type
-from credo.io.declared_table import USUAL
-from credo.io.dialects import as_utf8, with_points
+from credo.io.dialects import USUAL, as_utf8, with_points
 from credo.io.files import BROKEN_GZIP
 from credo.io.frames import encode
 from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells

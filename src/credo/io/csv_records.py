@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from credo.errors import DataError, readable_bytes
 from credo.io.columns import SAVE_OR_DECLARE
-from credo.io.declared_table import USUAL, declaration
+from credo.io.dialects import USUAL, declaration
 from credo.kernels.csv import DONE, FULL, QUOTE, RAGGED, STATE, TEXT, TRAILING
 from credo.options import TableFormat
 

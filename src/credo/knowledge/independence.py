@@ -89,4 +89,5 @@ INDEPENDENCE = StatementRules(
     _check,
     lambda statement, network: Kind("independence"),
     modifiers=("confidence",),
+    arcs=lambda statement: ((statement.parent, statement.child),),
 )

@@ -47,7 +47,7 @@ def main() -> int:
 
 def _learn(job: dict[str, Any], tell: Any) -> None:
     """Learn and save, or take what was saved; then explain it, and write the report."""
-    from credo.studio.explanation_data import explanation_data
+    from credo.studio.result_data import explanation_data
     from credo.user_results import load
 
     last = ("", 0.0)
