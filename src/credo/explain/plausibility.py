@@ -287,7 +287,8 @@ def _exact(block: Block, concentration: Numbers) -> float | None:
         pairwise(starts), linear.bounds.tolist(), linear.equality.tolist(), strict=True
     ):
         scale = abs(coefficients[start])
-        plus, minus = [], []
+        plus: list[int] = []
+        minus: list[int] = []
         for k in range(start, end):
             if abs(coefficients[k]) != scale:
                 return None
