@@ -8,11 +8,13 @@ accepted by Metropolis and Hastings.
 
 from __future__ import annotations
 
+from math import lgamma
 from typing import Any
 
 import numpy as np
 
 from credo.kernels.compiler import compiled
+from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.polytope_moves import SMALLEST, extra_terms, uniform
 from credo.kernels.sampler_arrays import BORROWING, Extras, Geometry, JointUpdates, Mixture
 from credo.kernels.sweeps import NOTHING
@@ -20,6 +22,7 @@ from credo.kernels.sweeps import NOTHING
 # Proposals near an end: as θ^(POWER − 1), about as light there as components of strength 0.2 and two states. A power of
 # two: roots are then quicker than logarithms.
 POWER = 0.125
+RENEWED = 0.5  # how often a parameter of many states is updated with all others of its distribution
 SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one
 
 
@@ -176,6 +179,96 @@ def with_parameter(product: Any, value: float, rest: float, factors: Any) -> Any
     return even / total, below / total, above / total, product[3] + np.log(total)
 
 
+# Renewals -------------------------------------------------------------------------------------------------------------
+
+
+@compiled(**BORROWING)
+def base_of(mixture: Mixture, d: int, g: int, i: int) -> float:
+    """b_g of one state: i counts all parameters."""
+    start, stop = mixture.starts[d], mixture.starts[d + 1]
+    if g < mixture.uniform_components:
+        return 1.0 / (stop - start)
+    if g >= mixture.first_predicted:
+        return mixture.predicted[i]
+    return mixture.means[mixture.cells[mixture.families[d]] + i - start]
+
+
+@compiled(**BORROWING)
+def log_evidence(mixture: Mixture, d: int, g: int) -> float:
+    """log of π_g·B(s_g·b_g + N)/B(s_g·b_g): how probable the data of a distribution and a component are."""
+    strength, total = mixture.strengths[mixture.seen[d], g], mixture.totals[d]
+    value = np.log(mixture.weights[mixture.families[d], g])
+    if total > 0.0:
+        value += lgamma(strength) - lgamma(strength + total)
+        for i in range(mixture.starts[d], mixture.starts[d + 1]):
+            count = mixture.counts[i]
+            if count > 0.0:
+                shape = max(strength * base_of(mixture, d, g, i), SMALLEST)
+                value += lgamma(shape + count) - lgamma(shape)
+    return value
+
+
+@compiled(**BORROWING)
+def drawn_evidence(mixture: Mixture, d: int, logs: Any, generator: Any) -> int:
+    """A component, by what the data of a distribution say about it, whatever its θ is."""
+    components, highest, total = mixture.strengths.shape[1], -np.inf, 0.0
+    for g in range(components):
+        logs[g] = log_evidence(mixture, d, g)
+        highest = max(highest, logs[g])
+    for g in range(components):
+        logs[g] = np.exp(logs[g] - highest)
+        total += logs[g]
+    rest, chosen = uniform(generator) * total, 0
+    while chosen < components - 1 and rest > logs[chosen]:
+        rest -= logs[chosen]
+        chosen += 1
+    return chosen
+
+
+@compiled(**BORROWING)
+def renew(
+    geometry: Geometry,
+    extras: Extras,
+    mixture: Mixture,
+    updates: JointUpdates,
+    which: int,
+    theta: Any,
+    old: Any,
+    work: Any,  # (parameters,) room,
+    chances: Any,  # (components,) and room for these
+    generator: Any,
+) -> bool:
+    """All states of a distribution as if no statement were about it, taken where all statements hold.
+
+    The proposal is the target without statements, z and θ at once: a distribution of many states that is in a corner
+    has to change all of them to leave it.
+    """
+    step = updates.starts[which]
+    d = geometry.owners[updates.numbers[step]]
+    start, stop = geometry.distributions[d], geometry.distributions[d + 1]
+    g = drawn_evidence(mixture, d, chances, generator)
+    strength = mixture.strengths[mixture.seen[d], g]
+    for i in range(start, stop):
+        work[i] = strength * base_of(mixture, d, g, i) + mixture.counts[i]
+    draw_dirichlet(work[start:stop], old[start:stop], generator)
+    for check in range(updates.check_starts[step], updates.check_starts[step + 1]):
+        constraint = updates.checks[check]
+        spare = geometry.bounds[constraint]
+        for e in range(geometry.constraint_starts[constraint], geometry.constraint_starts[constraint + 1]):
+            i, value = geometry.constraint_indices[e], geometry.constraint_values[e]
+            spare -= value * (old[i] if geometry.owners[i] == d else theta[i])
+        if spare < 0.0:
+            return False
+    named = updates.extras[updates.extra_starts[which] : updates.extra_starts[which + 1]]
+    before = extra_terms(extras, named, theta)
+    for i in range(start, stop):
+        theta[i], old[i] = old[i], theta[i]
+    if len(named) and not np.log(uniform(generator)) < extra_terms(extras, named, theta) - before:
+        take_back(geometry, d, old, theta)
+        return False
+    return True
+
+
 # Updates --------------------------------------------------------------------------------------------------------------
 
 
@@ -313,6 +406,8 @@ def update_jointly(
     theta: Any,
     old: Any,
     order: Any,
+    work: Any,
+    chances: Any,
     generator: Any,
 ) -> None:
     """Every update of this pass once, or as often as its chance has it."""
@@ -321,6 +416,10 @@ def update_jointly(
     for which in range(len(updates.chances)):
         if passes[which] > now and uniform(generator) < updates.chances[which]:
             if updates.starts[which + 1] == updates.starts[which] + 1:
+                d = geometry.owners[updates.numbers[updates.starts[which]]]
+                if geometry.distributions[d + 1] - geometry.distributions[d] > 2 and uniform(generator) < RENEWED:
+                    renew(geometry, extras, mixture, updates, which, theta, old, work, chances, generator)
+                    continue
                 update_alone(geometry, extras, mixture, updates, which, theta, old, order, generator)
             else:
                 joint_update(geometry, extras, mixture, updates, which, theta, old, order, generator)

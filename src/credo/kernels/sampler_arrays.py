@@ -159,6 +159,7 @@ class Mixture(NamedTuple):
     predicted: Any  # (parameters,)
     predicted_logs: Any  # (distributions, predicted components)
     density: Any  # (families, 2, components) log of π_g/B(s_g·b_g), of π_g alone where the base is predicted
+    weights: Any  # (families, components) π
 
 
 class CliqueTree(NamedTuple):
