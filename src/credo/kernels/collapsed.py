@@ -81,11 +81,23 @@ def set_value(arrays: DistributionArrays, state: ChainState, family: int, k: int
 
 @compiled(**BORROWING)
 def set_values(
-    arrays: DistributionArrays, ranges: Ranges, state: ChainState, family: int, class_logs: Any, room: Given
+    arrays: DistributionArrays,
+    ranges: Ranges,
+    state: ChainState,
+    family: int,
+    passes: Any,
+    now: int,
+    class_logs: Any,
+    room: Given,
 ) -> None:
-    """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor."""
+    """Dir(θ | s_g·b_g) of a CPT's distributions whose θ is given, and L_g of its shared classes, up to a factor.
+
+    Of distributions that take part in more passes than were made: others have what they had, unless their mean changed.
+    """
+    has_mean = arrays.uniform_components[0] < arrays.first_predicted[0]
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
-        set_value(arrays, state, family, k, ranges.given[k], room)
+        if not ranges.given_summed[k] and (has_mean or passes[ranges.given[k]] > now):
+            set_value(arrays, state, family, k, ranges.given[k], room)
     if ranges.shares[family]:
         first, last = arrays.uniform_components[0], arrays.first_predicted[0]
         set_class_logs(arrays, ranges, state.means, family, first, last, class_logs)
@@ -286,17 +298,15 @@ def choose_components(
         members[family, g] = 0.0
     for k in range(ranges.given_starts[family], ranges.given_starts[family + 1]):
         members[family, given_component(ranges, state, weights, k, room, generator)] += 1.0
+    if not ranges.shares[family]:
+        return
     for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
         if not ranges.shared[which]:
             continue
-        alike = len(weights) - ranges.member_values.shape[1]
-        _, factor, unit = class_part(ranges, weights, which, class_logs, alike)
+        _, unit = class_part(weights, which, class_logs)
+        for g in range(len(weights)):
+            chances[g] = weights[g] * np.exp(class_logs[which, g] - unit)
         for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-            for g in range(len(weights)):
-                if g < alike:
-                    chances[g] = weights[g] * np.exp(class_logs[which, g] - unit)
-                else:
-                    chances[g] = weights[g] * factor * ranges.member_values[k, g - alike]
             chosen = drawn_component(chances, generator)
             state.component[ranges.numbers[k]] = chosen
             members[family, chosen] += 1.0
@@ -308,6 +318,8 @@ def update_components(
     ranges: Ranges,
     state: ChainState,
     active: Any,
+    passes: Any,  # (distributions,) in how many passes θ of each may change, of which
+    now: int,  # so many were made
     mean_concentration: float,
     pooling_concentration: float,
     members: Any,
@@ -323,12 +335,12 @@ def update_components(
     for family in range(len(members)):
         if not active[family]:
             continue
-        set_values(arrays, ranges, state, family, class_logs, room)
+        set_values(arrays, ranges, state, family, passes, now, class_logs, room)
         count = ranges.given_starts[family + 1] - ranges.given_starts[family]
         if ranges.shares[family] or uniform(generator) * MANY < max(count, FEW):
             if arrays.uniform_components[0] < arrays.first_predicted[0]:  # else no component has a mean
                 update_mean(arrays, ranges, state, family, mean_concentration, class_logs, room, generator)
-                set_values(arrays, ranges, state, family, class_logs, room)
+                set_values(arrays, ranges, state, family, passes, now, class_logs, room)
             update_weights_of(ranges, state, family, pooling_concentration, class_logs, room, generator)
         choose_components(arrays, ranges, state, family, members, class_logs, room, generator)
     for k in range(len(ranges.uninformative)):

@@ -22,7 +22,7 @@ from credo.kernels.sweeps import NOTHING
 # Proposals near an end: as θ^(POWER − 1), about as light there as components of strength 0.2 and two states. A power of
 # two: roots are then quicker than logarithms.
 POWER = 0.125
-RENEWED = 0.5  # how often a parameter of many states is updated with all others of its distribution
+RENEWED = 2.0  # times a distribution of three or more states is renewed, for each time that all of these are updated alone
 SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one
 
 
@@ -416,10 +416,10 @@ def update_jointly(
     for which in range(len(updates.chances)):
         if passes[which] > now and uniform(generator) < updates.chances[which]:
             if updates.starts[which + 1] == updates.starts[which] + 1:
-                d = geometry.owners[updates.numbers[updates.starts[which]]]
-                if geometry.distributions[d + 1] - geometry.distributions[d] > 2 and uniform(generator) < RENEWED:
-                    renew(geometry, extras, mixture, updates, which, theta, old, work, chances, generator)
-                    continue
                 update_alone(geometry, extras, mixture, updates, which, theta, old, order, generator)
+                d = geometry.owners[updates.numbers[updates.starts[which]]]
+                states = geometry.distributions[d + 1] - geometry.distributions[d]
+                if states > 2 and uniform(generator) * states < RENEWED:
+                    renew(geometry, extras, mixture, updates, which, theta, old, work, chances, generator)
             else:
                 joint_update(geometry, extras, mixture, updates, which, theta, old, order, generator)

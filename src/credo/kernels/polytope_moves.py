@@ -67,9 +67,7 @@ def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
 @compiled(**BORROWING)
 def log_split(a: float, b: float, odds: float) -> float:
     """log of t^a (1 − t)^b, t = 1/(1 + e^−odds): concave, and at most min(a·odds, −b·odds)."""
-    if odds > 0.0:
-        return -b * odds - (a + b) * np.log1p(np.exp(-odds))
-    return a * odds - (a + b) * np.log1p(np.exp(odds))
+    return (-b * odds if odds > 0.0 else a * odds) - (a + b) * np.log(1.0 + np.exp(-abs(odds)))
 
 
 @compiled(**BORROWING)
@@ -86,23 +84,22 @@ def draw_split(i: int, j: int, low: float, high: float, shape: Any, theta: Any, 
         theta[i] = max(old_i + step, SMALLEST)
         theta[j] = max(old_j - step, SMALLEST)
         return step
-    now = np.log(old_i / old_j)
-    level = log_split(a, b, now) + np.log(uniform(generator))
+    total, now = old_i + old_j, np.log(old_i / old_j)
+    level = a * now - (a + b) * np.log(total / old_j) + np.log(uniform(generator))  # as `log_split`
     left = -FARTHEST if low <= -old_i else np.log((old_i + low) / (old_j - low))
     right = FARTHEST if high >= old_j else np.log((old_i + high) / (old_j - high))
     left, right = min(max(left, level / a), now), max(min(right, -level / b), now)
-    odds = now
     for _ in range(MOST_SHRINKS):
-        tried = left + uniform(generator) * (right - left)
-        if log_split(a, b, tried) >= level:
-            odds = tried
+        odds = left + uniform(generator) * (right - left)
+        small = np.exp(-abs(odds))
+        if (-b * odds if odds > 0.0 else a * odds) - (a + b) * np.log(1.0 + small) >= level:
+            near, far = max(total * small / (1.0 + small), SMALLEST), max(total / (1.0 + small), SMALLEST)
+            theta[i], theta[j] = (far, near) if odds > 0.0 else (near, far)
             break
-        if tried < now:
-            left = tried
+        if odds < now:
+            left = odds
         else:
-            right = tried
-    theta[i] = max((old_i + old_j) / (1.0 + np.exp(-odds)), SMALLEST)
-    theta[j] = max((old_i + old_j) / (1.0 + np.exp(odds)), SMALLEST)
+            right = odds
     return theta[i] - old_i
 
 
@@ -150,7 +147,7 @@ def place_on_line(
     small = np.exp(-abs(odds))
     near, far = length * small / (1.0 + small), length / (1.0 + small)
     from_low, to_high = (far, near) if odds > 0.0 else (near, far)
-    density = -abs(odds) - 2.0 * np.log1p(small)
+    density = -abs(odds) - 2.0 * np.log(1.0 + small)
     for k in range(len(indices)):
         i, value = indices[k], values[k]
         distance = from_low + gaps[k] if value > 0.0 else to_high + gaps[k]

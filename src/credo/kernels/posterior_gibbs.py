@@ -148,7 +148,7 @@ def run_posterior(
     given, chances, class_logs = len(ranges.given), np.empty(components), ranges.fixed_logs.copy()
     room = Given(
         np.empty(len(theta)),
-        np.empty((given, components)),
+        ranges.given_values.copy(),
         np.empty(given),
         np.empty(given),
         np.empty(given),
@@ -197,8 +197,8 @@ def run_posterior(
                 if not ranges.shared[which] and schedule.classes[which] > now:
                     draw_range(arrays, ranges, state, which, generator)
             update_components(
-                arrays, ranges, state, active, mean_concentration, pooling_concentration, members, class_logs, room,
-                generator,
+                arrays, ranges, state, active, schedule.changed, now, mean_concentration, pooling_concentration,
+                members, class_logs, room, generator,
             )  # fmt: skip
             if now == 0:
                 update_pool(state, members, pooling_concentration, chances, generator)

@@ -35,7 +35,7 @@ def shape_at(arrays: DistributionArrays, means: Any, d: int, g: int, i: int) -> 
 
 @compiled(**BORROWING)
 def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int, d: int, g: int) -> float:
-    """log L_g of a member of a class."""
+    """log L_g of a member of a class; where the class is -1, of a distribution without a range."""
     total = data = inside = outside = value = 0.0
     for i in range(arrays.starts[d], arrays.starts[d + 1]):
         shape, count = shape_at(arrays, means, d, g, i), arrays.counts[i]
@@ -49,7 +49,7 @@ def class_log(arrays: DistributionArrays, ranges: Ranges, means: Any, which: int
             outside += shape + count
     if data > 0.0:
         value += lgamma(total) - lgamma(total + data)
-    return value + log_between(inside, outside, ranges.lows[which], ranges.highs[which])
+    return value if which < 0 else value + log_between(inside, outside, ranges.lows[which], ranges.highs[which])
 
 
 @compiled(**BORROWING)
@@ -66,58 +66,45 @@ def set_class_logs(
 
 @compiled(**BORROWING)
 def set_fixed_logs(arrays: DistributionArrays, ranges: Ranges, means: Any) -> None:
-    """The same once for all, for components that depend on no mean; for each member where its base is predicted."""
+    """The same once for all, for components that depend on no mean."""
     for family in range(len(arrays.cells) - 1):
         set_class_logs(arrays, ranges, means, family, 0, arrays.uniform_components[0], ranges.fixed_logs)
-    first, values, highest = arrays.first_predicted[0], ranges.member_values, ranges.member_logs
-    for which in range(len(ranges.lows)):
-        if not ranges.shared[which]:
-            continue
-        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-            for g in range(values.shape[1]):
-                values[k, g] = class_log(arrays, ranges, means, which, ranges.numbers[k], first + g)
-                highest[which] = max(highest[which], values[k, g])
-        for k in range(ranges.class_starts[which], ranges.class_starts[which + 1]):
-            for g in range(values.shape[1]):
-                values[k, g] = np.exp(values[k, g] - highest[which])
 
 
 @compiled(**BORROWING)
-def class_part(ranges: Ranges, weights: Any, which: int, logs: Any, alike: int) -> Any:
-    """Σ π_g·L_g over the components that are alike for all members, the scale of the others' L_g, and a log unit."""
-    unit = ranges.member_logs[which]
-    for g in range(alike):
+def set_given_values(arrays: DistributionArrays, ranges: Ranges, classes: Any, means: Any) -> None:
+    """L_g of each distribution that is summed over by itself, as a part of the largest; `classes` are theirs, or -1."""
+    values = ranges.given_values
+    for k in range(len(classes)):
+        if not ranges.given_summed[k]:
+            continue
+        highest = -np.inf
+        for g in range(values.shape[1]):
+            values[k, g] = class_log(arrays, ranges, means, classes[k], ranges.given[k], g)
+            highest = max(highest, values[k, g])
+        for g in range(values.shape[1]):
+            values[k, g] = np.exp(values[k, g] - highest)
+
+
+@compiled(**BORROWING)
+def class_part(weights: Any, which: int, logs: Any) -> Any:
+    """Σ π_g·L_g of a member of a class, and a log unit."""
+    unit, total = -np.inf, 0.0
+    for g in range(len(weights)):
         unit = max(unit, logs[which, g])
-    total = 0.0
-    for g in range(alike):
+    for g in range(len(weights)):
         total += weights[g] * np.exp(logs[which, g] - unit)
-    return total, np.exp(ranges.member_logs[which] - unit), unit
+    return total, unit
 
 
 @compiled(**BORROWING)
 def shared_term(ranges: Ranges, weights: Any, family: int, logs: Any) -> float:
     """Σ n·log Σ_g π_g·L_g over the shared classes of a CPT, which have n members each."""
-    value, others, values = 0.0, ranges.member_values.shape[1], ranges.member_values
-    alike = len(weights) - others
+    value = 0.0
     for which in range(ranges.family_starts[family], ranges.family_starts[family + 1]):
-        if not ranges.shared[which]:
-            continue
-        first, last = ranges.class_starts[which], ranges.class_starts[which + 1]
-        total, factor, unit = class_part(ranges, weights, which, logs, alike)
-        value += (last - first) * unit
-        if factor == 0.0 or others == 0:
-            value += (last - first) * np.log(total)
-            continue
-        product = 1.0
-        for k in range(first, last):
-            own = 0.0
-            for g in range(others):
-                own += weights[alike + g] * values[k, g]
-            product *= total + factor * own
-            if not 1e-200 < product < 1e200:
-                value += np.log(product)
-                product = 1.0
-        value += np.log(product)
+        if ranges.shared[which]:
+            total, unit = class_part(weights, which, logs)
+            value += (ranges.class_starts[which + 1] - ranges.class_starts[which]) * (unit + np.log(total))
     return value
 
 

@@ -69,6 +69,7 @@ class Schedule(NamedTuple):
     """In how many passes of a sweep everything takes part: all in the first, what mixes slowly in others too."""
 
     distributions: Any  # (distributions,)
+    changed: Any  # (distributions,) as the update that takes part in most passes and changes it
     components: Any  # (distributions,) z, as the CPT
     families: Any  # (families,) m and π, as the distribution of the CPT that takes part in most passes
     groups: Any  # (groups,) 0: never moved
@@ -98,25 +99,26 @@ class DistributionArrays(NamedTuple):
 class Ranges(NamedTuple):
     """Distributions that only a range of one sum of states bounds, in classes with equal ranges and counts.
 
-    The members of a shared class are summed over where m and π are drawn, see `collapsed.py`.
+    The members of a shared class are summed over where m and π are drawn, see `collapsed.py`; where no component has a
+    base that is drawn, all distributions of classes are, and those of no block.
     """
 
     numbers: Any  # distributions, class after class
     class_starts: Any  # (classes + 1,)
     lows: Any  # (classes,) between which values the sum of the named states is
     highs: Any  # (classes,)
-    shared: Any  # (classes,)
+    shared: Any  # (classes,) which are summed over: their members are drawn when somebody needs them
     named: Any  # (parameters,)
     family_starts: Any  # (families + 1,) into classes
-    shares: Any  # (families,) whether any of its classes is shared
-    summed_over: Any  # (distributions,) which belong to a shared class
+    shares: Any  # (families,) whether any of its classes is summed over as a whole
+    summed_over: Any  # (distributions,)
     closed: Any  # (groups,) which need no moves
-    given: Any  # distributions of no shared class, CPT after CPT
+    given: Any  # distributions that are not summed over as a class, CPT after CPT
     given_starts: Any  # (families + 1,)
     uninformative: Any  # distributions from which nothing is learned about m and π
-    fixed_logs: Any  # (classes, components) log L_g where it depends on no mean, and is the same for all members
-    member_logs: Any  # (classes,) the largest log L_g of any member under a component whose base is predicted,
-    member_values: Any  # (members, predicted components) and these L_g, as parts of the largest
+    fixed_logs: Any  # (classes, components) log L_g of shared classes, where it depends on no mean
+    given_summed: Any  # (given,) which are summed over by themselves, since no component depends on a mean,
+    given_values: Any  # (given, components) and their L_g, as parts of the largest
 
 
 class Given(NamedTuple):

@@ -254,6 +254,8 @@ def _add_tied(
     updates: dict[frozenset[int], Update], block: Block, singles: tuple[int, ...], sums: Pairs, pairs: Pairs
 ) -> None:
     """Add updates of what these pairs tie together."""
+    if not len(pairs):
+        return
     tied, many = _tied(block, singles, pairs)
     # Where a sum is held, no parameter can move alone, but two of it can, with what each is tied to.
     for numbers in (*((i,) for i in singles), *sums.tolist()):

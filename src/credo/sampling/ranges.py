@@ -68,7 +68,7 @@ def ranges_of(
             counts = arrays.counts[start:stop].tobytes()
             key = (int(arrays.families[number]), b"", 0.0, 1.0, counts, int(arrays.seen[number]))
             classes.setdefault(key, []).append(number)
-    return _in_arrays(classes, arrays, named, closed)
+    return _in_arrays(classes, arrays, named, closed, counts_change)
 
 
 def range_of(block: Block, part: Directions) -> Range | None:
@@ -93,41 +93,56 @@ def range_of(block: Block, part: Directions) -> Range | None:
     return (first, low, high) if low < high else None
 
 
-def _in_arrays(classes: dict[Key, list[int]], arrays: DistributionArrays, named: Flags, closed: Flags) -> Ranges:
-    edge, families = int(arrays.constrained[0]), len(arrays.cells) - 1
-    shared = _shared(classes)
+def _in_arrays(
+    classes: dict[Key, list[int]], arrays: DistributionArrays, named: Flags, closed: Flags, counts_change: bool
+) -> Ranges:
+    edge, families, components = int(arrays.constrained[0]), len(arrays.cells) - 1, arrays.strengths.shape[1]
+    # Where no base is drawn, what a component adds is known once for all, for each distribution by itself.
+    each = arrays.first_predicted[0] == arrays.uniform_components[0] and not counts_change
+    shared = set() if each else _shared(classes)
     kept = sorted((key for key, members in classes.items() if key in shared or members[0] < edge), key=lambda k: k[0])
     lengths = [len(classes[key]) for key in kept]
     numbers = np.array([number for key in kept for number in classes[key]], dtype=np.int64)
     flags = np.array([key in shared for key in kept], dtype=np.bool_)
     owners = np.array([key[0] for key in kept], dtype=np.int64)
+    class_of = np.full(len(arrays.families), -1, dtype=np.int64)
+    class_of[numbers] = np.repeat(np.arange(len(kept)), lengths)
     summed_over = np.zeros(len(arrays.families), dtype=np.bool_)
     summed_over[numbers[np.repeat(flags, lengths)]] = True
+    given, starts, uninformative = _given(arrays, summed_over)
+    alone = each & ((class_of[given] >= 0) | (given >= edge))
+    summed_over[given[alone]] = True
     found = Ranges(
         numbers,
         _starts(np.array(lengths, dtype=np.int64)),
         np.array([key[2] for key in kept], dtype=np.float64),
         np.array([key[3] for key in kept], dtype=np.float64),
-        flags,
+        flags | each,
         named,
         _starts(np.bincount(owners, minlength=families)),
         np.bincount(owners, flags, families) > 0.0,
         summed_over,
         closed,
-        *_given(arrays, summed_over),
-        np.zeros((len(kept), arrays.strengths.shape[1])),
-        np.full(len(kept), -np.inf),
-        np.zeros((len(numbers), arrays.strengths.shape[1] - int(arrays.first_predicted[0]))),
+        given,
+        starts,
+        uninformative,
+        np.zeros((len(kept), components)),
+        alone,
+        np.zeros((len(given), components)),
     )
-    if flags.any():
-        from credo.kernels.range_classes import set_fixed_logs
+    if flags.any() or alone.any():
+        from credo.kernels.range_classes import set_fixed_logs, set_given_values
 
-        set_fixed_logs(arrays, found, np.ones(int(arrays.cells[-1])))
+        means = np.ones(int(arrays.cells[-1]))
+        if each:
+            set_given_values(arrays, found, class_of[given], means)
+        else:
+            set_fixed_logs(arrays, found, means)
     return found
 
 
 def _given(arrays: DistributionArrays, summed_over: Flags) -> tuple[Indices, Indices, Indices]:
-    """The distributions whose θ is given where m and π are drawn, CPT by CPT; and those that do not matter there."""
+    """The distributions that no class stands for where m and π are drawn, CPT by CPT; and those of no matter there."""
     numbers = np.flatnonzero(arrays.informative & ~summed_over)
     owners = arrays.families[numbers]
     starts = _starts(np.bincount(owners, minlength=len(arrays.cells) - 1))

@@ -35,7 +35,10 @@ def schedule_of(
     np.maximum.at(families, arrays.families[changed], np.repeat(joint, np.diff(updates.starts)))
     components = families[arrays.families]
     groups = _largest(components[: geometry.group_distributions[-1]], geometry.group_distributions)
-    return Schedule(effort, components, families, np.where(ranges.closed, 0, groups), moves, joint, classes)
+    reached = effort.copy()
+    np.maximum.at(reached, changed, np.repeat(joint, np.diff(updates.starts)))
+    np.maximum.at(reached, geometry.owners[geometry.move_indices], np.repeat(moves, np.diff(geometry.move_starts)))
+    return Schedule(effort, reached, components, families, np.where(ranges.closed, 0, groups), moves, joint, classes)
 
 
 def _largest(values: Indices, starts: Indices) -> Indices:
