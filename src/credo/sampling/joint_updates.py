@@ -27,6 +27,7 @@ ALONE = 0.2  # how likely a sweep updates a parameter on its own
 TOGETHER = 0.25  # how many parameters it proposes with others, for each of those: chosen by effective draws a second
 PASSES = 4  # over all constraints, to find what they leave to each parameter
 ROUNDING = 1e-12
+BALANCED = 3  # ways in which a parameter of sums that are held moves with others of them
 MOST_TIED = 12  # parameters of an update at most: of more, one is rejected nearly always
 # An update looks at all states of its distributions, and at all of the constraints on them. Where these are more, it is
 # made less often, so that a sweep takes time in proportion to the parameters.
@@ -209,7 +210,9 @@ def _support(block: Block, part: Directions, possible: Flags) -> Support:
     sums = _as_pairs([pair for form in forms[CLOSE] if len(form) > 2 for pair in _pairs_of(form)])
     stated: dict[frozenset[int], Update] = {frozenset((i,)): (i,) for i in free}
     for width in WIDTHS if len(block.configurations) > 1 else ():
-        _add_tied(stated, block, free, sums, _as_pairs([form for form in forms[width] if len(form) == 2]))
+        pairs = _as_pairs([form for form in forms[width] if len(form) == 2])
+        _add_tied(stated, block, free, sums, pairs)
+        _add_balanced(stated, block, free, [form for form in forms[width] if len(form) > 2], pairs)
     return Support(
         block,
         free,
@@ -246,7 +249,8 @@ def _updates(support: Support, draws: Numbers | None) -> list[Update]:
     # Two parameters of one distribution are never updated jointly.
     if draws is not None and len(support.block.configurations) > 1 and len(support.singles) <= MOST_CORRELATED:
         for pairs in _correlated(support.singles, draws):
-            _add_tied(updates, support.block, support.singles, support.sums, pairs)
+            if len(pairs):
+                _add_tied(updates, support.block, support.singles, support.sums, pairs)
     return list(updates.values())
 
 
@@ -254,8 +258,6 @@ def _add_tied(
     updates: dict[frozenset[int], Update], block: Block, singles: tuple[int, ...], sums: Pairs, pairs: Pairs
 ) -> None:
     """Add updates of what these pairs tie together."""
-    if not len(pairs):
-        return
     tied, many = _tied(block, singles, pairs)
     # Where a sum is held, no parameter can move alone, but two of it can, with what each is tied to.
     for numbers in (*((i,) for i in singles), *sums.tolist()):
@@ -265,6 +267,39 @@ def _add_tied(
         update = _one_each(block, together)
         if 1 < len(update) <= MOST_TIED:
             updates.setdefault(frozenset(update), update)
+
+
+def _add_balanced(
+    updates: dict[frozenset[int], Update], block: Block, singles: tuple[int, ...], sums: list[list[int]], pairs: Pairs
+) -> None:
+    """Add updates in which every sum that is held has two parameters that change, or none.
+
+    A parameter of several such sums needs another one of each, which may be in further sums: some ways to choose them.
+    """
+    sums = [form for form in sums if len(form) <= MOST_TIED]
+    containing: dict[int, list[list[int]]] = {}
+    for form in sums:
+        for i in form:
+            containing.setdefault(i, []).append(form)
+    tied, many = _tied(block, singles, pairs)
+    rng = np.random.default_rng(len(sums))
+    for start in containing:
+        for _ in range(BALANCED if start in tied and start not in many else 0):
+            chosen = dict.fromkeys(_connected(start, tied))
+            unbalanced = [form for i in chosen for form in containing.get(i, ())]
+            while unbalanced and len(chosen) <= MOST_TIED:
+                form = unbalanced.pop(0)
+                if sum(i in chosen for i in form) == 1:
+                    others = [i for i in form if i not in chosen and i in tied and i not in many]
+                    if not others:
+                        break
+                    fresh = [i for i in _connected(others[int(rng.integers(len(others)))], tied) if i not in chosen]
+                    chosen.update(dict.fromkeys(fresh))
+                    unbalanced += [form for i in fresh for form in containing.get(i, ())]
+            else:
+                update = _one_each(block, list(chosen))
+                if 2 < len(update) == len(chosen) <= MOST_TIED:
+                    updates.setdefault(frozenset(update), update)
 
 
 def _tied(block: Block, singles: tuple[int, ...], pairs: Pairs) -> tuple[dict[int, list[int]], set[int]]:
