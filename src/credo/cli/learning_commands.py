@@ -67,7 +67,7 @@ def learn(
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
     ] = None,
     doubt: Annotated[
-        bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
+        bool, typer.Option("--doubt", help="Allow every statement to be wrong, and report how probable each is.")
     ] = False,
     trust: Annotated[
         str | None,
@@ -225,7 +225,7 @@ def check(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
-    seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -317,7 +317,7 @@ def studio(
         "127.0.0.1"
     ),
     expose: Annotated[
-        str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
+        str, typer.Option(help="Let other machines reach the studio: the word that the message without it asks for.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     separator: Separator = None,

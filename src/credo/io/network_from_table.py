@@ -332,7 +332,7 @@ class _Choices:
                 if target == name or target not in self.made:
                     raise OptionError(
                         f"{name} is to be cut so that it tells {target} apart, but {target} is "
-                        f"{'the same variable' if target == name else 'no variable whose states are known before'}."
+                        f"{'the same variable' if target == name else 'not a variable whose states are known before'}."
                     )
                 codes = read_table(Network([self.made[target]]), self.frame.select(target)).codes[:, 0]
                 points = supervised_points(numbers, codes, most)

@@ -1,4 +1,4 @@
-"""The network that a knowledge declares: what it does not say about states is taken from a table."""
+"""The network that the knowledge declares: what it does not say about states is taken from a table."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class KnowledgeWithNetwork(NamedTuple):
 
 
 def declared_network(source: KnowledgeSource, table: TableLike | None = None) -> NetworkFromTable:
-    """The network that a knowledge declares.
+    """The network that the knowledge declares.
 
     Its variables are those that declarations and statements name. States and cut points that are not declared are taken
     from the table.
@@ -228,7 +228,7 @@ def _name(items: Sequence[Any]) -> str:
     return next((file.removesuffix(FILE_ENDING) for file in files), "") or "network"
 
 
-# Names that nobody knows ----------------------------------------------------------------------------------------------
+# Unknown names --------------------------------------------------------------------------------------------------------
 
 
 def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[str] | None) -> Iterator[Reported]:
@@ -238,7 +238,7 @@ def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[s
         cut = structure.cuts.get(name)
         if name in in_table:
             continue
-        if cut is not None and columns is not None:  # a column of numbers that is missing is no hidden variable
+        if cut is not None and columns is not None:  # a column of numbers that is missing is not a hidden variable
             yield from _unknown(name, places, columns, declared)
         elif cut is not None and cut.rule is not None:
             statement, at = structure.place(name, CutDeclaration)

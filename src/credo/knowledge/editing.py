@@ -221,7 +221,7 @@ def _check_states(name: str, states: Sequence[str]) -> None:
 
 
 def _with_line(text: str, declaration: Declaration) -> str:
-    """A declaration after the last one, or before the first line that is no comment."""
+    """A declaration after the last one, or before the first line that is not a comment."""
     lines = text.split("\n")
     last = max((each.span.line for each in parse(text).declarations if each.span is not None), default=0)
     if not last:
@@ -304,7 +304,7 @@ def _declared_anew(text: str, name: str, fresh: VariableDeclaration | CutDeclara
 def statement_text(kind: str, *, parent: str = "", child: str = "") -> str:
     """A statement about an arc, as a click makes it: `raises`, `lowers` or `does not affect`."""
     if kind not in ("raises", "lowers", "does not affect"):
-        raise NetworkError(f"“{kind}” is no verb of a statement about an arrow.")
+        raise NetworkError(f"“{kind}” is not a verb of a statement about an arrow.")
     return f"{name_text(parent)} {kind} {name_text(child)}"
 
 

@@ -423,7 +423,7 @@ def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.D
             f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
             "interval_arrays or deviation_array instead."
         )
-    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
+    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis varies fastest
     labels = [
         pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
         for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
