@@ -167,9 +167,7 @@ def test_a_limit_of_iterations_is_no_convergence() -> None:
     frame = pl.DataFrame({"a": ["no", "yes"]})
     network, weights = Network({"a": BINARY}, {}), [1e-9, 1e6]
     few, many = (
-        credo.fit(
-            network, frame, method="ml", weights=weights, em=EMOptions(trainer="gradient", max_iterations=limit)
-        )
+        credo.fit(network, frame, method="ml", weights=weights, em=EMOptions(trainer="gradient", max_iterations=limit))
         for limit in (5, 1000)
     )
     assert few.network.cpt_array("a")[0] > 1e-5
