@@ -32,7 +32,7 @@ from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from credo.testing import made_up_network, random_network, true_statements
 
 NETWORKS = Path(__file__).resolve().parents[1] / ".." / "shared" / "networks"
@@ -63,7 +63,7 @@ def tasks_of(name: str) -> list[Task]:
         network = read_network(path) if path.exists() else made_up_network(SIZES[name])
         statements = true_statements(network, STATEMENTS, seed=1)
         knowledge = Knowledge(network, statements)
-        counts = count_all(layout_for_counts(network), read_for(knowledge, network.sample(ROWS, 3), None, None))
+        counts = count_all(layout_for_counts(network), stream_with_ties(knowledge, network.sample(ROWS, 3), None, None))
         tables = {each: counts.of(each) for each in network.names}
     else:
         parents, states, count = next(each for each in SINGLE if f"{2 ** each[0]}x{each[1]}" == name)

@@ -15,6 +15,7 @@ from experiments.running import SHARED
 # What runs, and what `--quick` adds: few enough trials for a look, in a folder of their own.
 EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "guo": (("experiments.guo",), ("--draws", "1", "--networks", "asia")),
+    "guo more": (("experiments.guo.more",), ("--draws", "1", "--networks", "cancer")),
     "guo wrong": (("experiments.guo.wrong",), ("--draws", "1", "--networks", "asia")),
     "liao": (("experiments.liao",), ("--draws", "1", "--rows", "200", "--starts", "1")),
     "liao missing": (("experiments.liao.missing",), ("--draws", "1", "--minutes", "1")),

@@ -16,7 +16,7 @@ import numpy as np
 
 from credo.errors import CredoError
 from credo.io.categories import read_frame, variables_of
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.tables import read_table
 from credo.options import TableFormat
 from fuzz.kind import Input, Kind

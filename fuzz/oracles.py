@@ -16,7 +16,7 @@ from credo.constraints.lower import lower
 from credo.estimation.methods import METHODS
 from credo.knowledge import Knowledge
 from credo.model.network import Network
-from credo.results.fit_results import violated_statements
+from credo.results.fit_statements import violated_statements
 
 HOLDS = 1e-8
 MOST_CELLS = 1e6  # of a joint distribution that is enumerated

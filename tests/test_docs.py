@@ -90,3 +90,14 @@ def test_every_method_and_every_status_is_documented() -> None:
         assert status.value[0].isupper()
         assert status.value.endswith(".")
         assert f"| `{status.name}` | {status.value} |" in page, status
+
+
+def test_every_network_format_is_listed_where_users_look() -> None:
+    from credo.io.network_files import FORMATS, read_network, write_network
+
+    files = ("docs/files.md", "src/credo/cli/learning_commands.py", "src/credo/cli/network_commands.py")
+    places = {path: (ROOT / path).read_text(encoding="utf-8") for path in files}
+    places |= {function.__name__: function.__doc__ or "" for function in (read_network, write_network)}
+    for known in FORMATS:
+        for place, text in places.items():
+            assert known.endings[0] in text, f"{place} does not list {known.endings[0]}"

@@ -39,10 +39,16 @@ CELLS = (
 )
 
 
+def network_file(name: str) -> Path:
+    """Where a published network is; the largest ones are compressed."""
+    plain = NETWORKS / f"{name}.bif"
+    return plain if plain.exists() else NETWORKS / f"{name}.bif.gz"
+
+
 def run_draw(job: tuple[str, int, tuple[str, ...]]) -> list[dict[str, object]]:
     """Learn all cells of one draw by each of the methods."""
     name, draw, methods = job
-    truth = credo.read_network(NETWORKS / f"{name}.bif")
+    truth = credo.read_network(network_file(name))
     all_constraints = lower(credo.Knowledge(truth, true_statements(truth, STATEMENTS, seed=STATEMENT_SEED + draw)))
     records = []
     for share in sorted({share for _, _, share in CELLS}):

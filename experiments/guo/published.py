@@ -61,7 +61,9 @@ TABLE_4 = {
 
 
 def published(network: str, cell: str) -> dict[str, float]:
-    """The paper's mean KL of each method in a cell such as `rows=100` or `share=25`."""
+    """The paper's mean KL of each method in a cell such as `rows=100` or `share=25`, if it has the network."""
+    if network not in TABLE_2:
+        return {}
     kind, _, value = cell.partition("=")
     table, values = (TABLE_2, SIZES) if kind == "rows" else (TABLE_4, SHARES)
     return dict(zip(METHODS, table[network][values.index(int(value))], strict=True))

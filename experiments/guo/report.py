@@ -31,7 +31,29 @@ COLOURS = ("#999999", "#56b4e9", "#0072b2", "#f0e442", "#e69f00", "#cc79a7", "#0
 
 def write_report(results: pl.DataFrame, folder: Path) -> str:
     """Write summary.csv, README.md and kl.png, and return the text."""
-    cells = (
+    cells = in_cells(results)
+    cells.write_csv(folder / "summary.csv")
+    draw_figure(cells, folder / "kl.png")
+    parts = [
+        "# Guo: tables 2 to 5, rerun\n",
+        "Mean divergence of all conditional distributions, in nats, ± standard deviation over draws (`measure.py` "
+        "defines the measure); in brackets the published figures. The paper's data, statements and treatment of zeros "
+        "are not published, so rankings can be compared, but not figures. The best of each line is in bold.\n",
+        f"Draws: {number_of_draws(results)}.\n",
+        "![KL by method](kl.png)\n",
+        *(network_table(cells, name) for name in results["network"].unique(maintain_order=True)),
+        claims_table(cells),
+        posterior_table(results),
+        times_table(cells),
+    ]
+    text = "\n".join(parts)
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    return text
+
+
+def in_cells(results: pl.DataFrame) -> pl.DataFrame:
+    """Means over draws, a line for each network, cell and method."""
+    return (
         results.group_by("network", "cell", "method")
         .agg(
             pl.col("kl").mean().alias("mean"),
@@ -42,23 +64,6 @@ def write_report(results: pl.DataFrame, folder: Path) -> str:
         )
         .sort("network", "cell", "method")
     )
-    cells.write_csv(folder / "summary.csv")
-    draw_figure(cells, folder / "kl.png")
-    parts = [
-        "# Guo: tables 2 to 5, rerun\n",
-        "Mean divergence of all conditional distributions, in nats, ± standard deviation over draws (`measure.py` "
-        "defines the measure); in brackets the published figures. The paper's data, statements and treatment of zeros "
-        "are not published, so rankings can be compared, but not figures. The best of each line is in bold.\n",
-        f"Draws: {_draws(results)}.\n",
-        "![KL by method](kl.png)\n",
-        *(network_table(cells, name) for name in results["network"].unique(maintain_order=True)),
-        claims_table(cells),
-        posterior_table(results),
-        times_table(cells),
-    ]
-    text = "\n".join(parts)
-    (folder / "README.md").write_text(text, encoding="utf-8")
-    return text
 
 
 def network_table(cells: pl.DataFrame, network: str) -> str:
@@ -159,7 +164,8 @@ def draw_figure(cells: pl.DataFrame, path: Path) -> None:
     save(figure, axes.ravel(), path, legend_columns=len(COLOURS))
 
 
-def _draws(results: pl.DataFrame) -> str:
+def number_of_draws(results: pl.DataFrame) -> str:
+    """How many draws of each network there are."""
     counts = results.group_by("network", maintain_order=True).agg(pl.col("draw").n_unique())
     return ", ".join(f"{count} of {network}" for network, count in counts.iter_rows())
 

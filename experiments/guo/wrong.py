@@ -25,6 +25,7 @@ from credo.knowledge.comparison import Relation
 from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
 from credo.testing import true_statements
+from experiments.guo.__main__ import NAMES
 from experiments.guo.draws import NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_divergence
 from experiments.running import Job, Record, add_options, run_jobs
@@ -41,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--rows", type=int, default=200)
-    parser.add_argument("--networks", nargs="+", default=("asia", "alarm"))
+    parser.add_argument("--networks", nargs="+", default=NAMES, choices=NAMES)
     add_options(parser, RESULTS)
     arguments = parser.parse_args()
     jobs = [(name, draw, share) for draw in range(arguments.draws) for name in arguments.networks for share in SHARES]

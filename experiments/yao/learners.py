@@ -12,7 +12,7 @@ from credo.constraints.lower import lower
 from credo.io.dataset import concatenate
 from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from experiments.running import Record
 from experiments.yao.tables import TiedTable
@@ -68,7 +68,7 @@ def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ti
 
 def tied_data(knowledge: credo.Knowledge, rows: pl.DataFrame) -> TiedData:
     """Rows and their ties, prepared for evaluation."""
-    dataset = concatenate(list(read_for(knowledge, rows, None)))
+    dataset = concatenate(list(stream_with_ties(knowledge, rows, None)))
     return tie_rows(layout_for_counts(knowledge.network), lower(knowledge).ties, dataset)
 
 

@@ -20,7 +20,7 @@ from credo.findings import Finding
 from credo.fitting import fit as learn
 from credo.io.categories import read_frame, texts_in, variables_of
 from credo.io.dataset import Dataset, concatenate
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.partitions import (
     PartitionedTable,
     frames_of,

@@ -25,11 +25,10 @@ from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
 from credo.findings import Finding
-from credo.io.complete_rows import CompleteRows
+from credo.io.complete_rows import MISSING_VALUES, CompleteRows, missing_value_findings
 from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.dataset import Dataset
-from credo.io.declared_table import declared
-from credo.io.doubtful_cells import MISSING_VALUES, missing_value_findings
+from credo.io.dialects import declared
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.io.partitions import PartitionedTable, has_partitions, in_partitions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from credo.io.cpt_frames import labelled_cpt
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.network_from_table import network_from_table
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from credo.io.pyagrum import from_pyagrum, to_pyagrum

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
@@ -22,7 +22,8 @@ from credo.questions import answers, draws, marginals, predictions
 from credo.questions.answers import Answer
 from credo.questions.sensitivity import Sensitivity, sensitivity
 from credo.results.check_results import CheckResult
-from credo.results.fit_results import FitResult, explain_fit
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import explain_fit
 from credo.types import TableLike
 
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
@@ -461,7 +462,7 @@ def load(path: str | Path) -> Fit:
     Raises
     ------
     FormatError
-        If the file is no saved fit, is damaged, or was saved by a version of credo that this one does not read.
+        If the file is not a saved fit, is damaged, or was saved by a version of credo that this one does not read.
     FileError
         If the file does not exist or cannot be read.
     TooLargeError
@@ -473,7 +474,7 @@ def load(path: str | Path) -> Fit:
 
 
 class Check(CheckResult):
-    """Whether a knowledge can hold, and what it amounts to. Printing it gives everything that was found.
+    """Whether the knowledge can hold, and what follows from it. Printing it gives everything that was found.
 
     `check` returns it; its attributes are those of `CheckResult`. `credo.plot.conflicts(check)` draws its conflicts.
     """

@@ -25,7 +25,7 @@ from credo.model.network import Network
 from credo.options import EMOptions, Options, PenaltyOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from tests.helpers.blocks import at_most, block_of
 from tests.helpers.problems import known_network, problem_of
 
@@ -73,7 +73,7 @@ def test_the_gradient_of_the_observed_likelihood_is_that_of_the_expected_counts(
     """∂L/∂β_ijk = N_ijk − θ_ijk N_ij, with hidden values too; the published N_ijk (1 − θ_ijk) is another number."""
     truth = SENSOR
     frame = truth.sample(50, 1).drop("fault")
-    prepared = prepare(layout_for_counts(truth), next(iter(read_for(credo.Knowledge(truth, ""), frame, None))))
+    prepared = prepare(layout_for_counts(truth), next(iter(stream_with_ties(credo.Knowledge(truth, ""), frame, None))))
     row = truth.cpt_array("one")[1]
 
     def likelihood(beta: np.ndarray) -> float:
@@ -135,7 +135,7 @@ def hidden_problem(text: str, rows: int = 400) -> tuple[Problem, pl.DataFrame]:
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_the_objective_never_falls(accelerate: bool) -> None:
     problem, frame = hidden_problem(ABOUT_SENSORS)
-    dataset = next(iter(read_for(credo.Knowledge(SENSOR, ""), frame, None)))
+    dataset = next(iter(stream_with_ties(credo.Knowledge(SENSOR, ""), frame, None)))
     result = run_em(
         problem.network,
         prepare(problem.counts.layout, dataset),

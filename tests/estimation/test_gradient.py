@@ -24,7 +24,7 @@ from credo.progress import ProgressEvent
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare
 from credo.statistics.prior import as_prior
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from credo.testing import random_network, with_missing_values
 from tests.helpers.amounts import seeds
 from tests.helpers.noisy_families import noisy_network
@@ -44,7 +44,7 @@ def objective_of(network: Network, frame: Any, text: str, prior: float = 0.0, so
     whole = expand(network).network
     constraints = lower(knowledge)
     families = layout_for_counts(whole)
-    parts = [extended(part, whole) for part in read_for(knowledge, frame, None, None)]
+    parts = [extended(part, whole) for part in stream_with_ties(knowledge, frame, None, None)]
     names = tuple(name for name in whole.names if name in constraints.layout.offsets)
     problem = Problem(
         whole, names, count_all(families, parts), as_prior(prior, whole), constraints, blocks_of(constraints),

@@ -41,7 +41,7 @@ def rows(count: int = 60, missing: float = 0.0, seed: int = 1) -> pl.DataFrame:
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_knowledge_is_lowered_and_data_are_read_once(missing: float, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = {"lower": 0, "read": 0}
-    lower, read = prepare.lower, prepare.read_for
+    lower, read = prepare.lower, prepare.stream_with_ties
 
     def counted_lower(*arguments: Any, **options: Any) -> Constraints:
         calls["lower"] += 1
@@ -52,7 +52,7 @@ def test_knowledge_is_lowered_and_data_are_read_once(missing: float, monkeypatch
         return read(*arguments, **options)
 
     monkeypatch.setattr(prepare, "lower", counted_lower)
-    monkeypatch.setattr(prepare, "read_for", counted_read)
+    monkeypatch.setattr(prepare, "stream_with_ties", counted_read)
     credo.fit(NET, rows(missing=missing), "a raises b", method="cmap")
     assert calls == {"lower": 1, "read": 1}
 
@@ -61,14 +61,14 @@ def test_complete_rows_beyond_the_limit_are_dropped_and_read_again_only_for_a_la
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     reads = []
-    read = prepare.read_for
+    read = prepare.stream_with_ties
 
     def in_parts(knowledge: Any, data: Any, *_: Any) -> Any:
         reads.append(1)
         for start in range(0, len(data), 10):
             yield from read(knowledge, data[start : start + 10])
 
-    monkeypatch.setattr(prepare, "read_for", in_parts)
+    monkeypatch.setattr(prepare, "stream_with_ties", in_parts)
     monkeypatch.setattr(prepare, "KEPT_BYTES", 60)
     frame = rows(60)
     late = frame.with_columns(b=pl.when(pl.int_range(60) == 59).then(None).otherwise(pl.col("b")))

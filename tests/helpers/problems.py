@@ -11,7 +11,7 @@ from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.prior import as_prior
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from credo.testing import random_network, true_statements
 
 
@@ -24,6 +24,6 @@ def known_network(seed: int = 5, statements: int = 6) -> tuple[Network, Knowledg
 def problem_of(network: Network, frame: Any, knowledge: Knowledge, prior: float = 0.0, **more: Any) -> Problem:
     """What `fit` hands to an estimator."""
     constraints = lower(knowledge)
-    counts = count_all(layout_for_counts(network), read_for(knowledge, frame, None, None))
+    counts = count_all(layout_for_counts(network), stream_with_ties(knowledge, frame, None, None))
     believed = as_prior(prior, network)
     return Problem(network, network.names, counts, believed, constraints, blocks_of(constraints), **more)

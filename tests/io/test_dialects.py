@@ -12,7 +12,7 @@ from credo import CutPoints, TableFormat, Variable
 from credo.errors import DataError, OptionError, UnknownStateError
 from credo.io import csv as csv_module
 from credo.io.categories import read_frame
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.tables import read_table
 from credo.model.network import Network
 

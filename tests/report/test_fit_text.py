@@ -8,8 +8,7 @@ import pytest
 
 import credo
 from credo.report.check_text import plain_text
-from credo.report.cpt_choice import FRAME, SCREEN, chosen_cpts
-from credo.report.fit_text import fit_summary
+from credo.report.fit_text import FRAME, SCREEN, chosen_cpts, fit_summary
 from credo.testing import made_up_network
 
 LARGE = made_up_network(20, (2, 2), (0.3, 0.4, 0.3), seed=3)

@@ -272,7 +272,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
     "unknown field": (lambda value, _: value["fit"].update(code="import os"), "code is unknown"),
     "type": (lambda value, _: value["fit"].update(rows="many"), "it is no int"),
     "status": (lambda value, _: value["fit"].update(status="__class__"), "its value is unknown"),
-    "method": (lambda value, _: value["problem"].update(method="eval"), "it is no method"),
+    "method": (lambda value, _: value["problem"].update(method="eval"), "it is not a method"),
     "statement": (lambda value, _: value["statements"][0].update(statement="a rises"), "cannot be read"),
     "unknown name": (lambda value, _: value["statements"][0].update(statement="P(zz=s0) <= 0.5"), "zz"),
     "states": (lambda value, _: value["given"]["variables"][0].update(states=["s0", "s0"]), "twice"),
@@ -300,12 +300,12 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
         lambda _, arrays: arrays.update(
             {"posterior.draws.npy": npy(0.5 * np.load(io.BytesIO(arrays["posterior.draws.npy"])))}
         ),
-        "a draw is no distribution",
+        "a draw is not a distribution",
     ),
     "seed": (lambda value, _: value["posterior"].update(seed=-1), "seed is negative"),
     "check": (lambda value, _: value["fit"]["checks"]["checks"][0].update(variable="zz"), "a check is of no variable"),
-    "p-value": (lambda value, _: value["fit"]["checks"]["checks"][0].update(adjusted=2.0), "p-value is no probability"),
-    "rows": (lambda value, _: value["fit"]["checks"]["checks"][0].update(observed="inf"), "rows is no number"),
+    "p-value": (lambda value, _: value["fit"]["checks"]["checks"][0].update(adjusted=2.0), "is not a probability"),
+    "rows": (lambda value, _: value["fit"]["checks"]["checks"][0].update(observed="inf"), "rows is not a number"),
 }  # fmt: skip
 
 

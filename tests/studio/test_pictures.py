@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo.drawing.graphs import influence
+from credo.drawing.network_boxes import influence
 from credo.shipped import example
 from credo.studio.picture import NARROWEST, WIDEST, picture_data, picture_key
 from tests.studio.harness import Studio

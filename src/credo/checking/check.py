@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from credo.checking.blocks import BlockSummary, add_search, summarise_blocks
-from credo.checking.memory import CheckMemory
+from credo.checking.check_cache import CheckCache
 from credo.constraints.blocks import blocks_of
 from credo.constraints.conflict_enumeration import fewest_to_drop
 from credo.constraints.conflicts import ConflictError, MinimalConflict
@@ -26,7 +26,7 @@ from credo.explain.contradictions import contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.network_files import NetworkLike
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
 from credo.knowledge.declared_network import knowledge_about
@@ -75,7 +75,7 @@ def check(
     verbose: bool | None = None,
     progress: ProgressListener | None = None,
 ) -> Check:
-    """Check whether a knowledge can hold, what follows from it, and how well it agrees with data.
+    """Check whether knowledge can hold, what follows from it, and how well it agrees with data.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def check(
     Raises
     ------
     KnowledgeError
-        If a statement has a mistake. A knowledge that contradicts itself raises nothing here: `feasible` is False.
+        If a statement has a mistake. Knowledge that contradicts itself raises nothing here: `feasible` is False.
 
     Examples
     --------
@@ -126,15 +126,15 @@ def check(
     return replace(found, from_table=tuple(map(str, taken)))
 
 
-def check_again(knowledge: Knowledge, data: TableLike | None, memory: CheckMemory, mark: object = None) -> Check:
+def check_again(knowledge: Knowledge, data: TableLike | None, cache: CheckCache, mark: object = None) -> Check:
     """The check of knowledge that is being edited: to the last bit what `check` finds, without what is known already.
 
     `mark` stands for the content of the data: with another one, they are read again.
     """
-    if memory.mark != mark:
-        memory.counted, memory.mark = None, mark
+    if cache.mark != mark:
+        cache.counted, cache.mark = None, mark
     with reporting(False, None) as notify:
-        return _check(knowledge, data, 0, notify, memory)
+        return _check(knowledge, data, 0, notify, cache)
 
 
 def _check(
@@ -142,12 +142,12 @@ def _check(
     data: TableLike | None,
     seed: int,
     notify: ProgressListener,
-    memory: CheckMemory | None = None,
+    cache: CheckCache | None = None,
 ) -> Check:
     started = perf_counter()
-    memory = CheckMemory() if memory is None else memory
+    cache = CheckCache() if cache is None else cache
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
-    constraints = lower(knowledge, memory=memory.lowering)
+    constraints = lower(knowledge, cache=cache.lowering)
     blocks = blocks_of(constraints)
     cost = checking(blocks)
     require_room(cost, None, "This check", "State less about the variables with the largest CPTs.")
@@ -157,7 +157,7 @@ def _check(
     def refer(numbers: Iterable[int]) -> tuple[StatementReference, ...]:
         return tuple(references[number] for number in sorted(set(numbers)))
 
-    summary = summarise_blocks(constraints, blocks, memory.blocks, notify)
+    summary = summarise_blocks(constraints, blocks, cache.blocks, notify)
     assert constraints.expansion is not None
     orders = expanded_orders(knowledge.orders, constraints.expansion)
     general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
@@ -169,9 +169,9 @@ def _check(
     add_search(summary, constraints, search)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
-    counts, hidden = (None, ()) if data is None else memory.counts_of(knowledge, data, notify)
+    counts, hidden = (None, ()) if data is None else cache.counts_of(knowledge, data, notify)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
-    comparison = memory.compared(knowledge, constraints, counts, seed)
+    comparison = cache.compared(knowledge, constraints, counts, seed)
     plausible = comparison.plausible
     contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
     named = {name for block in blocks for name, _ in block.configurations}
@@ -212,8 +212,8 @@ def _check(
         not_checked=(
             *_not_checked(summary, constraints, references),
             *(
-                f"{references[number].subject} became so many constraints that its probability is too small for a "
-                "number: it was not compared with the data."
+                f"{references[number].subject} became so many constraints that its probability is too small to "
+                "compute: it was not compared with the data."
                 for number in sorted(comparison.too_small)
             ),
             *map(str, data_use),

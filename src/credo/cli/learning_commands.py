@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from credo import __version__
-from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, add_commands, table_format
+from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, table_format
 from credo.cli.signals import end_on_signals
-from credo.errors import CredoError
 from credo.progress import reporting
-from credo.terminal import console, drop_output, never_fail_to_print, say
+from credo.terminal import console, say
 
 if TYPE_CHECKING:
     from credo.explain.doubting import Trust
@@ -24,71 +21,12 @@ if TYPE_CHECKING:
     from credo.statistics.prior import PriorLike
     from credo.types import TableLike
 
-app = typer.Typer(
-    name="credo",
-    help="Learn the probabilities of a Bayesian network from data and from what experts know.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 DEMO_QUESTIONS = (
     "P(disease=1 | age=54, smoker=yes, pressure=133.5)",
     "P(disease=1 | age=54, smoker=yes, pressure=133.5, ecg=abnormal)",
 )
-_UsageError: Any = typer.BadParameter.__mro__[2]  # ClickException, of click or of the copy in Typer
 
 
-def main() -> None:
-    """Run the command line; a user's mistake ends in one clear paragraph, a traceback only with --debug."""
-    end_on_signals()
-    never_fail_to_print()
-    debug = "--debug" in sys.argv
-    warnings.showwarning = lambda message, *_, **__: say(f"credo: {message}", sys.stderr)
-    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    try:
-        sys.exit(app(args=arguments, prog_name="credo", standalone_mode=False))
-    except CredoError as error:
-        if debug:
-            raise
-        say(f"credo: {error}", sys.stderr)
-        sys.exit(error.exit_code)
-    except OSError as error:  # of the system itself, such as output that cannot be written
-        if debug:
-            raise
-        drop_output()
-        say(f"credo: {error}", sys.stderr)
-        sys.exit(CredoError.exit_code)
-    except _UsageError as error:
-        if message := error.format_message():  # none where the help was shown instead
-            say(f"credo: {message}{_usage(error)}", sys.stderr)
-        sys.exit(error.exit_code)
-
-
-def _usage(error: Any) -> str:
-    """How the command is called, after a mistake in its arguments."""
-    context = getattr(error, "ctx", None)
-    return "" if context is None else f"\n{context.get_usage()}\nHelp: {context.command_path} --help"
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        say(f"credo {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def credo(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error. May stand anywhere.")] = False,
-) -> None:
-    """Learn the probabilities of a Bayesian network from data and from what experts know."""
-
-
-@app.command()
 def learn(
     network: Annotated[
         Path,
@@ -129,7 +67,7 @@ def learn(
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
     ] = None,
     doubt: Annotated[
-        bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
+        bool, typer.Option("--doubt", help="Allow every statement to be wrong, and report how probable each is.")
     ] = False,
     trust: Annotated[
         str | None,
@@ -189,7 +127,7 @@ def learn(
         from credo.constraints.conflicts import ConflictError
         from credo.distributed.dask_executor import cluster
         from credo.fitting import fit
-        from credo.io.declared_table import declared
+        from credo.io.dialects import declared
         from credo.io.files import PAGE_TARGETS, require_target
         from credo.io.network_files import check_target, write_network
         from credo.io.partitions import has_partitions, partitioned
@@ -276,7 +214,6 @@ def learn(
         say(f"\n{result.query(question)}")
 
 
-@app.command()
 def check(
     network: Annotated[
         Path,
@@ -288,7 +225,7 @@ def check(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
-    seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -324,7 +261,6 @@ def check(
     raise typer.Exit(found.exit_code)
 
 
-@app.command()
 def methods() -> None:
     """List the methods, and when to use which."""
     from rich.table import Table
@@ -340,7 +276,6 @@ def methods() -> None:
     console().print(table)
 
 
-@app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
@@ -372,7 +307,6 @@ def demo(
         say(str(answer))
 
 
-@app.command()
 def studio(
     model: Annotated[
         Path | None, typer.Argument(help="Knowledge (.credo) or a network; a table alone may stand here, too")
@@ -383,7 +317,7 @@ def studio(
         "127.0.0.1"
     ),
     expose: Annotated[
-        str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
+        str, typer.Option(help="Let other machines reach the studio: the word that the message without it asks for.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     separator: Separator = None,
@@ -398,7 +332,10 @@ def studio(
     serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser)
 
 
-add_commands(app)
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module to the command line."""
+    for command in (learn, check, methods, demo, studio):
+        app.command()(command)
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> PriorLike | None:
@@ -445,7 +382,7 @@ def _require_questions(
     weights: str | None,
 ) -> None:
     """Raise what is wrong with a question before the work, not after it; the states may be those of the table."""
-    from credo.io.declared_table import declared
+    from credo.io.dialects import declared
     from credo.io.partitions import has_partitions
     from credo.knowledge.declared_network import knowledge_about
     from credo.knowledge.query import parse_query

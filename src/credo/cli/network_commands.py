@@ -30,9 +30,10 @@ NetworkFile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Separator = Annotated[
-    str | None, typer.Option(help="Between the cells of a CSV file; comma, semicolon and tab are found by themselves.")
+    str | None,
+    typer.Option(help="The character between the cells of a CSV file; comma, semicolon and tab are detected."),
 ]
-Decimal = Annotated[str, typer.Option(help='Before the decimals of numbers: "." or ",".')]
+Decimal = Annotated[str, typer.Option(help='The decimal mark of numbers: "." or ",".')]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
 
@@ -67,7 +68,7 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
-    from credo.io.declared_table import declared
+    from credo.io.dialects import declared
     from credo.io.files import CSV_TARGETS, require_target
     from credo.questions.predictions import predict_network
 
@@ -128,7 +129,7 @@ def convert(
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A network")],
-    second: Annotated[Path, typer.Argument(help="Another with the same variables")],
+    second: Annotated[Path, typer.Argument(help="Another network with the same variables")],
     as_json: AsJson = False,
 ) -> None:
     """Compare the CPTs of two networks: how far apart they are, by variable, and the largest differences."""

@@ -78,7 +78,7 @@ def _joint_conflicts(
         if frozenset(group) in tried:
             continue
         tried.add(frozenset(group))
-        rows = {each: _rows(constraints[each], _joint_names(group, names), network) for each in group}
+        rows = _rows({each: constraints[each] for each in group}, _joint_names(group, names), network)
         if not _is_refuted(list(rows.values())):
             continue
         for each in group:  # without which the others still contradict each other
@@ -94,16 +94,23 @@ def _neighbours(
 ) -> list[int]:
     """A statement and those that share variables with it, as far as the joint states of all variables stay few."""
     group, around = [number], names[number]
-    if _joint_states(around, network) > MOST_STATES:
-        return group
-    while True:
-        near = {each for name in around for each in of_variable[name]}.difference(group)
-        inside = sorted(each for each in near if names[each] <= around)
+    states = _joint_states(around, network)
+    near = {each for name in around for each in of_variable[name]} - {number}
+    while states <= MOST_STATES:
+        beyond = {each: names[each] - around for each in near}
+        inside = sorted(each for each, more in beyond.items() if not more)
         group += inside
-        sizes = sorted((_joint_states(around | names[each], network), each) for each in near.difference(inside))
-        if not sizes or sizes[0][0] > MOST_STATES:
-            return group
-        around = around | names[sizes[0][1]]
+        near.difference_update(inside)
+        factors = {more: _joint_states(more, network) for more in set(beyond.values()) if more}
+        if not factors:
+            break
+        factor, chosen = min((factors[beyond[each]], each) for each in near)
+        if states * factor > MOST_STATES:
+            break
+        near.update(each for name in beyond[chosen] for each in of_variable[name])
+        near.difference_update(group)
+        states, around = states * factor, around | beyond[chosen]
+    return group
 
 
 def _joint_states(names: Iterable[str], network: Network) -> int:
@@ -171,18 +178,28 @@ def _event(term: Probability, condition: Event) -> Event:
     return found
 
 
-def _rows(constraints: Sequence[JointConstraint], names: Sequence[str], network: Network) -> Numbers:
-    """The coefficients of each joint state, (constraints, states), the largest of them 1."""
-    states = [network.states(name) for name in names]
-    rows = np.zeros((len(constraints), prod(map(len, states))))
-    for row, constraint in zip(rows, constraints, strict=True):
-        for coefficient, event in constraint.terms:
-            inside = np.ones(())
-            for name, own in zip(names, states, strict=True):
-                inside = np.multiply.outer(inside, [name not in event or state in event[name] for state in own])
-            row += coefficient * inside.ravel()
-        row /= max(np.abs(row).max(), np.finfo(np.float64).tiny)
-    return rows
+def _rows(
+    constraints: Mapping[int, Sequence[JointConstraint]], names: Sequence[str], network: Network
+) -> dict[int, Numbers]:
+    """The coefficients of each joint state, (constraints, states), the largest of them 1, of each statement."""
+    sizes = [len(network.states(name)) for name in names]
+    places = dict(zip(names, np.indices(sizes).reshape(len(names), -1), strict=True))  # the state of each, by number
+    known: dict[tuple[str, frozenset[str]], Numbers] = {}
+
+    def inside(name: str, states: frozenset[str]) -> Numbers:
+        """Which joint states have one of these, as numbers."""
+        if (name, states) not in known:
+            known[name, states] = np.array([float(state in states) for state in network.states(name)])[places[name]]
+        return known[name, states]
+
+    found = {}
+    for number, own in constraints.items():
+        rows = np.zeros((len(own), prod(sizes)))
+        for row, constraint in zip(rows, own, strict=True):
+            for coefficient, event in constraint.terms:
+                row += prod((inside(name, states) for name, states in event.items()), start=coefficient)
+        found[number] = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return found
 
 
 def _is_refuted(rows: Sequence[Numbers]) -> bool:
@@ -193,8 +210,9 @@ def _is_refuted(rows: Sequence[Numbers]) -> bool:
     count, size = matrix.shape
     values = np.concatenate((np.ones((1, size + 1)), np.column_stack((matrix, np.ones(count)))))
     values[0, -1] = 0.0
-    starts = np.arange(count + 2) * (size + 1)
-    sparse = starts, np.tile(np.arange(size + 1), count + 1), values.ravel()
+    owners, columns = np.nonzero(values)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=count + 1))))
+    sparse = starts, columns, values[owners, columns]
     cost = np.append(np.zeros(size), 1.0)
     lower, upper = np.append(1.0, np.zeros(count)), np.append(1.0, np.full(count, np.inf))
     point = solved(cost, (np.zeros(size + 1), np.ones(size + 1)), sparse, (lower, upper))

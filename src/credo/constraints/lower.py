@@ -51,17 +51,17 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.types import Indices, Numbers
 
-FORGOTTEN_FROM = 1_000  # statements that are stated no more and still remembered
+MOST_UNSTATED = 1_000  # cached statements that are stated no more
 
 
 @dataclass(slots=True)
-class LoweringMemory:
+class LoweringCache:
     """The constraints of comparisons that were lowered before, for one network; not frozen, because it is a cache.
 
     A comparison means the same whatever else is stated; other statements may depend on each other.
     """
 
-    context: tuple[Network, object] | None = None  # the expanded network, and which of its CPTs are no parameters
+    context: tuple[Network, object] | None = None  # the expanded network, and which of its CPTs are not parameters
     pieces: dict[Statement, Pieces] = field(default_factory=dict)
 
     def known(self, expansion: Expansion, statements: int) -> dict[Statement, Pieces]:
@@ -70,23 +70,23 @@ class LoweringMemory:
         is_same = (
             context is not None and context[1] == expansion.winners and context[0].same_structure(expansion.network)
         )
-        if not is_same or len(self.pieces) > 2 * statements + FORGOTTEN_FROM:
+        if not is_same or len(self.pieces) > 2 * statements + MOST_UNSTATED:
             self.context, self.pieces = (expansion.network, expansion.winners), {}
         return self.pieces
 
 
 def lower(
-    knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS, memory: LoweringMemory | None = None
+    knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS, cache: LoweringCache | None = None
 ) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
     Statements about probabilities that several CPTs make up become `general` constraints. Those that constrain nothing
-    are listed in `unlowered`, with the reason. What is in `memory` is not computed again.
+    are listed in `unlowered`, with the reason. What is in `cache` is not computed again.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
-    known = {} if memory is None else memory.known(expansion, len(rewritten.statements))
+    known = {} if cache is None else cache.known(expansion, len(rewritten.statements))
     for number, statement in enumerate(rewritten.statements):
         if (pieces := known.get(statement)) is not None and number not in rewritten.general:
             builder.add_pieces(pieces, number)
@@ -95,7 +95,7 @@ def lower(
         elif number not in skipped:
             place = builder.place()
             LOWERING_RULES[type(statement)](builder, number, statement)
-            is_kept = memory is not None and isinstance(statement, Comparison | Approximation)
+            is_kept = cache is not None and isinstance(statement, Comparison | Approximation)
             if is_kept and (fresh := builder.pieces_since(place, number)) is not None:
                 known[statement] = fresh
     return replace(builder.constraints(rewritten.unlowered), expansion=expansion)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
-from credo.drawing.layering import LayeredGraph
+from credo.drawing.layered_graph import LayeredGraph
 
 SWEEPS = 30
 STRAIGHTENING = 16  # sweeps after these

@@ -1,4 +1,4 @@
-"""What the box of a variable holds: its name, its states and how probable they are; and how large that makes it."""
+"""What the picture of a network shows: the content of each variable's box, and what an arrow means."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from itertools import pairwise
 from re import split
 from unicodedata import east_asian_width
 
-from credo.drawing.layered import Picture, layered_picture
+import numpy as np
+
+from credo.drawing.layered_layout import Picture, layered_picture
+from credo.knowledge.state_order import state_order
 from credo.model.network import Network, Variable
 from credo.model.state_texts import plain
 
@@ -20,6 +23,7 @@ PERCENT_WIDTH = 38.0
 NAME_LETTER, STATE_LETTER = 7.9, 6.2  # widths in pixels, of letters 12 and 10.5 pixels high
 LONG_NAME, LONG_STATE = 24, 14  # letters that are shown
 MOST_ROWS = 6  # states that are shown; of more, the most probable
+LARGE_CPT = 1_000_000  # probabilities of a CPT whose influences are not computed
 MOST_LINES = 3  # of a name that is seen from afar
 
 
@@ -163,3 +167,18 @@ def _divided(pieces: Sequence[str], count: int) -> list[str]:
     for piece, (start, end) in zip(pieces, pairwise(ends), strict=True):
         lines[min(count - 1, int((start + end) / 2 * count / total))] += piece
     return [line.strip() for line in lines if line.strip()]
+
+
+def influence(network: Network, parent: str, child: str) -> str:
+    """Whether a parent raises or lowers its child whatever its other parents are: "raises", "lowers" or "neutral"."""
+    if child not in network.cpts or network.cpts[child].size > LARGE_CPT:
+        return "neutral"
+    cpt = network.cpt_array(child)
+    low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
+    axis = network.parents[child].index(parent)
+    steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]
+    cumulative = np.cumsum(cpt[..., low_to_high], axis=-1)[..., :-1]
+    change = np.diff(cumulative.take(steps, axis=axis), axis=axis)
+    if (change <= 1e-9).all() and (change < -1e-6).any():
+        return "raises"
+    return "lowers" if (change >= -1e-9).all() and (change > 1e-6).any() else "neutral"

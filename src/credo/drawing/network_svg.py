@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from credo.drawing.graphs import influence
-from credo.drawing.layered import Point
+from credo.drawing.layered_layout import Point
 from credo.drawing.network_boxes import (
     HEAD_HEIGHT,
     LONG_STATE,
@@ -18,6 +17,7 @@ from credo.drawing.network_boxes import (
     Box,
     cut_text,
     far_lines,
+    influence,
     network_boxes,
     network_picture,
     percent,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from random import Random
 
-from credo.drawing.layering import LayeredGraph
+from credo.drawing.layered_graph import LayeredGraph
 
 STARTS = 12  # first orders: that of the graph, its mirror image, then the best so far in some disorder
 DISORDER = 0.4  # as a share of a layer

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from math import isfinite
 
-from credo.drawing.graphs import LINE_LENGTH, ConflictGraph
+from credo.drawing.conflict_graph import LINE_LENGTH, ConflictGraph
 
 # A conflict
 LINE_HEIGHT, PADDING, SPACING, MONO_WIDTH = 17, 8, 14, 7.3

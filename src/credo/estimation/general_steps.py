@@ -7,8 +7,9 @@ of the CPTs involved; the blocks keep all other statements exactly:
 
 The term with ρ is the trust region: −Σ n·KL(θ⁰‖θ) pulls every distribution, of n rows, towards where it is. A step is
 taken where it lowers the exact penalty function Σ −w log θ + Σ μ·max(g, 0), with μ above the multipliers [nocedal and
-wright, 2006, ch. 18]; else g is corrected once at its end, then ρ grows. A fixed point is a local optimum. In the end
-the nearest point at which all statements hold is taken, whose distance shrinks quadratically from step to step.
+wright, 2006, ch. 18]; else g is corrected once at its end, then ρ grows. A fixed point is a local optimum. Where steps
+need no damping, tangents are taken ahead of them, at a point to which they seem to lead (`extrapolation.py`). In the
+end the nearest point at which all statements hold is taken, whose distance shrinks quadratically from step to step.
 
 Where no θ satisfies the tangents, they are made soft for that step. A soft statement is a soft tangent.
 """
@@ -25,6 +26,7 @@ from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.constraint_set import Constraints, LinearConstraints, joined
 from credo.constraints.feasibility import InfeasibleError
 from credo.errors import OptionError
+from credo.estimation.extrapolation import extrapolated
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
 from credo.estimation.solvers.interior_point import LARGE_SYSTEM
@@ -49,6 +51,9 @@ LEAST_FALL, MOST_STALLED = 0.8, 2  # of what is missed, with soft tangents; so o
 NEARLY = 1e-3  # missed by so little, tangents are hard again
 ROUNDS, HELD = 12, 1e-10  # in which ordinary constraints that a step would miss are added to those that matter
 EM_STEPS = 4  # of an M-step
+REMEMBERED = 4  # steps, and the last, from which the next is extrapolated
+KEPT_SHARE = 0.1  # of a parameter, below which that does not lead
+UNSEEN_ROWS, LEAST = 0.1, 1e-6  # rows of distributions without data, and parameters, in the norm of steps
 
 Wanted = Literal["optimum", "point", "near point"]
 Solve = Callable[[Sequence[Block], Numbers, float, bool], list[BlockEstimate]]  # blocks, weights, W, in rounds
@@ -95,7 +100,8 @@ class GeneralSteps:
     about: Flags = field(init=False)  # (parameters,) that general statements, and their blocks, are about
     alone: Flags = field(init=False)  # (parameters,) of these, those that no other statement is about
     totals: Numbers = field(init=False)  # (parameters,) Σ w of each one's distribution
-    needed: Flags = field(init=False)  # of the base's linear constraints: those that steps so far would have missed
+    needed: Flags = field(init=False)  # of the base's linear constraints: those that steps so far would have missed,
+    needed_tangents: Flags = field(init=False)  # and the same of general constraints
 
     def __post_init__(self) -> None:
         problem, layout = self.problem, self.problem.layout
@@ -128,11 +134,11 @@ class GeneralSteps:
         starts = layout.distribution_starts()
         sums = np.add.reduceat(self.weights, starts) if len(starts) else np.zeros(0)
         totals = np.repeat(sums, np.diff(starts, append=layout.size))
-        needed = base.linear.equality | ~base.linear.hard
-        if layout.size + len(base.linear) < LARGE_SYSTEM:
-            needed = np.ones(len(base.linear), dtype=np.bool_)
+        is_small = layout.size + len(base.linear) < LARGE_SYSTEM
+        needed = base.linear.equality | ~base.linear.hard | is_small
+        tangents = self.statements.equality | ~self.statements.hard | is_small
         found = {"base": base, "reached": tuple(reached), "free": free, "about": about, "alone": alone}
-        for name, value in {**found, "totals": totals, "needed": needed}.items():
+        for name, value in {**found, "totals": totals, "needed": needed, "needed_tangents": tangents}.items():
             object.__setattr__(self, name, value)
 
     # Objective -------------------------------------------------------------------------------------------------------
@@ -183,10 +189,11 @@ class GeneralSteps:
         else:
             least = np.where(self.totals > 0.0, damping, 1.0 + damping)
             weights, soft_weight = self.weights + least * near, self.soft_weight
-        tangents = self.tangents(theta, values, slopes, soft_weight)
+        of, tangents = self.tangents(theta, values, slopes, soft_weight)
+        self.needed_tangents[values > 0.0] = True
         if not elastic:
             try:
-                return Step(*self._solved(theta, tangents, weights, soft_weight), False)
+                return Step(*self._solved(theta, of, tangents, weights, soft_weight), False)
             except InfeasibleError:
                 pass
         weight = soft_weight if soft_weight > 0.0 else 1.0
@@ -199,37 +206,44 @@ class GeneralSteps:
             scales=np.ones(len(tangents)),
         )
         try:
-            return Step(*self._solved(theta, soft, weights, weight, without_soft=soft_weight == 0.0), True)
+            return Step(*self._solved(theta, of, soft, weights, weight, without_soft=soft_weight == 0.0), True)
         except InfeasibleError:
             return None
 
     def _solved(
         self,
         theta: Numbers,
+        of: Indices,  # (tangents,) which general constraints they belong to
         tangents: LinearConstraints,
         weights: Numbers,
         soft_weight: float,
         without_soft: bool = False,
     ) -> tuple[Numbers, list[BlockEstimate]]:
-        """The optimum under the ordinary constraints that matter, as earlier steps have shown, and others it misses."""
+        """The optimum under the constraints that matter, as earlier steps have shown, and others it misses."""
         linear = self.base.linear
         wanted = linear.hard if without_soft else np.ones(len(linear), dtype=np.bool_)
         for round_ in range(ROUNDS + 1):
             chosen = wanted & self.needed if round_ < ROUNDS else wanted
-            blocks = blocks_of(replace(self.base, linear=joined((linear.take(chosen), tangents))))
+            touching = self.needed_tangents[of] if round_ < ROUNDS else np.ones(len(of), dtype=np.bool_)
+            blocks = blocks_of(replace(self.base, linear=joined((linear.take(chosen), tangents.take(touching)))))
             found = np.where(self.alone, _normalised(weights, self.base.layout), theta)
             estimates = self.solve(blocks, weights, soft_weight, False)
             for each in estimates:
                 found[each.block.parameters] = each.theta
             missed = wanted & ~chosen & (linear.excess(found) > HELD)
-            if not missed.any():
+            crossed = ~touching & (tangents.excess(found) > HELD)
+            if not missed.any() and not crossed.any():
                 break
             self.needed[missed] = True
+            self.needed_tangents[of[crossed]] = True
         return found, estimates
 
-    def tangents(self, theta: Numbers, values: Numbers, slopes: Numbers, soft_weight: float) -> LinearConstraints:
+    def tangents(
+        self, theta: Numbers, values: Numbers, slopes: Numbers, soft_weight: float
+    ) -> tuple[Indices, LinearConstraints]:
         """The tangents of all general statements that the CPTs involved can miss at all, scaled if they are hard.
 
+        In front are the numbers of the constraints that they belong to.
         Derivatives that are the same for all states of a distribution change nothing, since it sums to one.
         """
         layout, general = self.problem.layout, self.statements
@@ -247,7 +261,7 @@ class GeneralSteps:
         scales = np.where(general.hard, largest, 1.0)[chosen]
         own = slopes[chosen] / scales[:, None]
         rows, columns = np.nonzero(own)
-        return LinearConstraints(
+        return chosen, LinearConstraints(
             np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(chosen))))).astype(np.int64),
             columns.astype(np.int64),
             own[rows, columns],
@@ -266,8 +280,16 @@ class GeneralSteps:
         penalties = np.zeros(len(missed))
         estimates: list[BlockEstimate] | None = None
         elastic, was_elastic, stalled = False, False, 0
+        taken: list[tuple[Numbers, Numbers]] = []  # steps without damping: from where, and where to
         for _ in range(steps):
-            found = self.step(theta, values, slopes, damping, elastic=elastic)
+            ahead = self._ahead(taken)
+            if ahead is None:
+                found = self.step(theta, values, slopes, damping, elastic=elastic)
+            else:
+                found = self.step(ahead, *self.statements.linearised(ahead), damping)
+                if found is None or found.is_elastic:
+                    taken = []
+                    continue
             if found is None:
                 break
             if was_elastic and not found.is_elastic:  # what soft tangents cost says nothing about hard ones
@@ -285,15 +307,20 @@ class GeneralSteps:
                     trial, tangent = corrected.theta, self.statements.linearised(corrected.theta)
                     reached = self._penalised(trial, tangent[0], penalties)
             gain = before - reached
+            if gain <= 0.0 and ahead is not None:
+                taken = []
+                continue
             if gain <= 0.0 and estimates is not None and damping >= MOST_DAMPING:
                 break
             if gain <= 0.0:
                 if abs(gain) <= progress * (1.0 + abs(before)) and (damping > 0.0 or elastic):
                     break
-                damping = max(FIRST_DAMPING, GROWTH * damping)
+                damping, taken = max(FIRST_DAMPING, GROWTH * damping), []
                 if damping > MOST_DAMPING:
                     break
                 continue
+            begun = theta if ahead is None else ahead
+            taken = [] if elastic or damping > 0.0 else [*taken[-REMEMBERED:], (begun, trial)]
             theta, estimates, (values, slopes) = trial, own, tangent
             worst = float(missed.max(initial=0.0))
             value, missed = self.value(theta, values), self.missed(values)
@@ -311,6 +338,17 @@ class GeneralSteps:
                 return None
             estimates = found.estimates
         return GeneralEnd(theta, estimates, self.value(theta, values), float(self.missed(values).max(initial=0.0)))
+
+    def _ahead(self, taken: Sequence[tuple[Numbers, Numbers]]) -> Numbers | None:
+        """Distributions to which the steps that were taken seem to lead, if there are enough of them."""
+        if len(taken) < 2:
+            return None
+        last, free = taken[-1][1], self.free
+        rows = np.where(self.totals > 0.0, self.totals, UNSEEN_ROWS)
+        point = extrapolated(taken, np.where(free, np.sqrt(rows / np.maximum(last, LEAST)), 0.0))
+        if point is None:
+            return None
+        return np.where(free, _normalised(np.maximum(point, KEPT_SHARE * last), self.problem.layout), last)
 
     def _penalised(self, theta: Numbers, values: Numbers, penalties: Numbers) -> float:
         """The penalty function at a point, of which the values of the general statements are known."""

@@ -33,7 +33,7 @@ from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
 from credo.statistics.prior import PriorLike, Priors, as_prior, taken_apart
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from credo.types import Indices, TableLike, Weights
 
 FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
@@ -257,7 +257,7 @@ def read_partitioned_table(
     counts = replace(summary.counts, layout=layout_for_counts(model.expansion.network))
     fold_counts = rows.fold_counts(folds) if folds else ()
     is_incomplete = needs_rows or bool(counts.missing())
-    found = rows_left_out(summary.left_out, len(rows), summary.gaps) if reading.complete_rows else ()
+    found = rows_left_out(summary.left_out, len(rows), summary.incomplete_variables) if reading.complete_rows else ()
     return PreparedData(
         counts, fold_counts, rows if is_incomplete else None, summary.columns, summary.numbers, summary.sample, found
     )
@@ -271,7 +271,7 @@ def _read(
     model: PreparedModel, data: TableLike, weights: Weights | None, progress: Callable[[float], None] | None
 ) -> Iterator[Dataset]:
     """The table in parts, with a column for each variable of the expanded network."""
-    for part in read_for(model.knowledge, data, weights, progress):
+    for part in stream_with_ties(model.knowledge, data, weights, progress):
         yield extended(part, model.expansion.network)
 
 

@@ -162,7 +162,7 @@ def violated_findings(constraints: Constraints, theta: Numbers) -> list[Finding]
     most = "It is" if len(violated) == 1 else "Most of all, it is"
     message = (
         f"{subject} not satisfied. {most} statement {worst + 1}, missed by {violated[worst].amount:.3g}; "
-        "the violations of the fit list all."
+        "fit.violations() lists all."
     )
     return [Finding("violated", message)]
 

@@ -1,4 +1,4 @@
-"""Which orders of states a knowledge rests on, and which of them nobody declared."""
+"""Which orders of states the knowledge rests on, and which of them nobody declared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.knowledge.names import name_text, state_text
 from credo.knowledge.state_order import LISTED, NATURAL, StateOrder
-from credo.knowledge.statements import Influence, NoisyFamily, Synergy
+from credo.knowledge.statements import ordered_variables
 
 ORDER_FINDING = "order of states"  # the kind of a finding
 _FEW = 12  # variables that a finding names
@@ -16,15 +16,8 @@ _FEW = 12  # variables that a finding names
 
 def orders_used(knowledge: Knowledge) -> tuple[StateOrder, ...]:
     """The orders of the variables that influences, synergies and noisy families are about, each once."""
-    used: dict[str, None] = {}
-    for statement in knowledge.statements:
-        if isinstance(statement, Influence):
-            used.update(dict.fromkeys((statement.parent, statement.child)))
-        elif isinstance(statement, Synergy):
-            used.update(dict.fromkeys((*statement.parents, statement.child)))
-        elif isinstance(statement, NoisyFamily):
-            used.update(dict.fromkeys((*(name for names in statement.sets for name in names), statement.child)))
-    return tuple(knowledge.orders[str(name)] for name in used)
+    used = dict.fromkeys(str(name) for each in knowledge.statements for name, _ in ordered_variables(each))
+    return tuple(knowledge.orders[name] for name in used)
 
 
 def order_findings(knowledge: Knowledge) -> list[Finding]:

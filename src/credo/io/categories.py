@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, require_values, text_of
 from credo.io.csv import read_csv_texts
-from credo.io.declared_table import format_of
+from credo.io.dialects import format_of
 from credo.io.excel import read_sheet, texts_of
 from credo.io.files import unreadable
 from credo.io.forks import require_queries
@@ -68,7 +68,7 @@ class Categories:
 def declared_categories(source: TableLike | pl.DataFrame) -> dict[str, Categories]:
     """The categories of the columns of a frame that declare them: `Categorical` of pandas and `Enum` of polars.
 
-    A `Categorical` of polars declares nothing: it keeps what it has met. Words for missing values are no states.
+    A `Categorical` of polars declares nothing: it keeps what it has met. Words for missing values are not states.
     """
     import polars as pl
 

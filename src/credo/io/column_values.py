@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.errors import ROWS_FROM_1, DataError
+from credo.errors import ROWS_FROM_1, DataError, counted, listing
+from credo.findings import Finding
 from credo.io.columns import MISSING_TEXTS, require_values
-from credo.io.declared_table import declaration
-from credo.io.dialects import has_decimal_comma
+from credo.io.dialects import declaration, has_decimal_comma
 from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
 from credo.model.state_texts import number_of, plain, text_of
@@ -122,7 +122,7 @@ def _of_numbers(name: str, numbers: Numbers) -> ColumnValues:
 
 
 def checked_numbers(column: pl.Series) -> Numbers:
-    """The numbers of a column of any type; NaN is a missing value, and what is no finite number is an error."""
+    """The numbers of a column of any type; NaN is a missing value, and what is not a finite number is an error."""
     import polars as pl
 
     blank = column.is_null()
@@ -144,3 +144,28 @@ def checked_numbers(column: pl.Series) -> Numbers:
             f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}.{hint} {ROWS_FROM_1}"
         )
     return numbers
+
+
+# Cells that may mean something else than they say ---------------------------------------------------------------------
+
+
+def require_different_labels(name: str, labels: Sequence[str]) -> None:
+    """Raise if two labels of a column differ only in upper and lower case, or in their blanks."""
+    known: dict[str, str] = {}
+    for label in labels:
+        other = known.setdefault(" ".join(label.split()).casefold(), label)
+        if other != label:
+            raise DataError(
+                f'Column {name} holds both "{other}" and "{label}", which differ only in upper and lower case or '
+                f"blanks. Write them alike; or, if they are two states, state all states of {name}."
+            )
+
+
+def doubtful_findings(values: ColumnValues) -> list[Finding]:
+    """The finding that words which often stand for a missing value are taken as states."""
+    if not values.doubtful:
+        return []
+    parts = [f"“{text}” in {counted(count, 'row')}" for text, count in values.doubtful.items()]
+    state = "a state" if len(parts) == 1 else "states"
+    message = f"{values.name}: {listing(parts)} {'is' if len(parts) == 1 else 'are'} taken as {state}; "
+    return [Finding("doubtful state", f"{message}empty cells are missing values.", values.name)]

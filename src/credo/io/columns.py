@@ -19,8 +19,7 @@ from credo.errors import (
     listing,
     suggestion,
 )
-from credo.io.declared_table import declaration
-from credo.io.dialects import has_decimal_comma
+from credo.io.dialects import declaration, has_decimal_comma
 from credo.model.network import Network, Variable
 from credo.model.state_texts import is_number
 from credo.model.state_texts import number_of as number_of

@@ -1,8 +1,8 @@
-"""The rows of a table in which no value of a variable is missing."""
+"""Which values of a table are missing, and the rows in which none is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from credo.errors import DataError, listing
@@ -14,6 +14,19 @@ from credo.types import TableLike
 
 if TYPE_CHECKING:
     import polars as pl
+
+MISSING_VALUES = "missing values"  # the kind of the finding
+
+
+def missing_value_findings(missing: Mapping[str, int], rows: int) -> list[Finding]:
+    """The finding that says in how many rows each variable is missing, the most first; none where none is."""
+    ordered = sorted((name for name in missing if missing[name]), key=lambda name: -missing[name])
+    if not ordered:
+        return []
+    first, *others = ordered
+    parts = [f"{first} is missing in {missing[first]:,} of {rows:,} rows"]
+    parts += [f"{name} in {missing[name]:,}" for name in others]
+    return [Finding(MISSING_VALUES, f"{listing(parts)}.")]
 
 
 class CompleteRows(NamedTuple):
@@ -35,25 +48,25 @@ def complete_rows(table: TableLike, names: Iterable[str]) -> CompleteRows:
     rows = len(frame)
     columns = [name for name in names if name in frame.columns]
     missing = {name: _missing(frame[name]) for name in columns}
-    gaps = [name for name in columns if missing[name].any()]
-    if not gaps:
+    incomplete = [name for name in columns if missing[name].any()]
+    if not incomplete:
         return CompleteRows(frame, ())
-    any_missing = missing[gaps[0]]
-    for name in gaps[1:]:
+    any_missing = missing[incomplete[0]]
+    for name in incomplete[1:]:
         any_missing = any_missing | missing[name]
     complete = frame.filter(~any_missing)
-    return CompleteRows(complete, rows_left_out(rows - len(complete), len(complete), gaps))
+    return CompleteRows(complete, rows_left_out(rows - len(complete), len(complete), incomplete))
 
 
-def rows_left_out(count: int, kept: int, gaps: Sequence[str]) -> tuple[Finding, ...]:
+def rows_left_out(count: int, kept: int, incomplete: Sequence[str]) -> tuple[Finding, ...]:
     """The finding that rows were left out because values of these columns are missing; none where no row was."""
     if not count:
         return ()
     if not kept:
-        raise DataError(f"No row is complete: in each a value of {listing(gaps)} is missing.")
+        raise DataError(f"No row is complete: in each a value of {listing(incomplete)} is missing.")
     message = (
         f"{count:,} of {count + kept:,} rows {'was' if count == 1 else 'were'} left out, as asked, because values are "
-        f"missing ({listing(gaps)}). Where values are missing for a reason, such rows differ from the others."
+        f"missing ({listing(incomplete)}). Where values are missing for a reason, such rows differ from the others."
     )
     return (Finding("rows left out", message),)
 

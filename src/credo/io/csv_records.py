@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from credo.errors import DataError, readable_bytes
 from credo.io.columns import SAVE_OR_DECLARE
-from credo.io.declared_table import USUAL, declaration
+from credo.io.dialects import USUAL, declaration
 from credo.kernels.csv import DONE, FULL, QUOTE, RAGGED, STATE, TEXT, TRAILING
 from credo.options import TableFormat
 
@@ -121,7 +121,7 @@ def scan_plain(
             if last and not is_quoted and raw[begin:end].endswith(b"\r"):
                 end -= 1
             if last and field == 0 and begin == end and len(uses) > 1:
-                record, last = at, False  # a blank line is no record
+                record, last = at, False  # a blank line is not a record
                 continue
             if field >= len(uses):
                 return row, record, misses, RAGGED

@@ -1,17 +1,67 @@
-"""Dialects of tables that were declared: other encodings become UTF-8, decimal commas become points."""
+"""How the file of a table is written where a user declares it: encodings become UTF-8, decimal commas become points."""
 
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from collections.abc import Container, Sequence
+from dataclasses import dataclass, fields
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from credo.errors import ROWS_FROM_1, DataError
+from credo.errors import ROWS_FROM_1, DataError, OptionError
+from credo.options import TableFormat
+from credo.types import PathLike, TableLike
 
+USUAL = TableFormat()
 _PIECE = 2**18  # bytes that are decoded at once
+
+# What is declared -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTable:
+    """The path of a table, and what is declared about its file."""
+
+    path: PathLike
+    format: TableFormat
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+
+def declared(data: TableLike, table_format: TableFormat | None) -> TableLike:
+    """The data together with what is declared about their file."""
+    if table_format is None:
+        return data
+    if not isinstance(table_format, TableFormat):
+        raise OptionError(f'table_format is a TableFormat, as in TableFormat(separator=";"), not {table_format!r}.')
+    if not isinstance(data, str | os.PathLike):
+        raise OptionError(f"table_format describes a file, but the data are no path: they are a {type(data).__name__}.")
+    return DeclaredTable(data, table_format)
+
+
+def format_of(source: PathLike) -> TableFormat:
+    """What was declared about the file of a table."""
+    return source.format if isinstance(source, DeclaredTable) else USUAL
+
+
+def require_only(table_format: TableFormat, options: tuple[str, ...], path: PathLike, kind: str) -> None:
+    """Raise if something is declared that files of this kind do not have."""
+    for option in fields(TableFormat):
+        if option.name not in options and getattr(table_format, option.name) != option.default:
+            raise OptionError(f"{os.fspath(path)}: {kind} has no {option.name} that could be declared.")
+
+
+def declaration(option: str, value: str) -> str:
+    """How to declare something, for the end of a message."""
+    shown = value if value.replace("-", "").isalnum() else f'"{value}"'
+    return f'table_format=TableFormat({option}="{value}"), or --{option} {shown} on the command line'
+
+
+# Conversions ----------------------------------------------------------------------------------------------------------
 
 
 def as_utf8(file: BinaryIO, encoding: str, path: Path) -> BinaryIO:

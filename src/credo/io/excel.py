@@ -26,8 +26,7 @@ from credo.errors import (
     suggestion,
 )
 from credo.io.columns import no_rows, require_distinct, text_of
-from credo.io.declared_table import USUAL, declaration
-from credo.io.dialects import with_points
+from credo.io.dialects import USUAL, declaration, with_points
 from credo.io.files import ALWAYS_UNPACKED, LARGEST_RATIO, unreadable
 from credo.memory import memory_limit_or_default
 from credo.options import TableFormat

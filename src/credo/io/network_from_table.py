@@ -12,10 +12,16 @@ import numpy as np
 from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, closest, listing, suggestion
 from credo.findings import Finding
 from credo.io.categories import Categories, declared_categories, read_frame
-from credo.io.column_values import ColumnValues, checked_numbers, column_values
+from credo.io.column_values import (
+    ColumnValues,
+    checked_numbers,
+    column_values,
+    doubtful_findings,
+    require_different_labels,
+)
+from credo.io.complete_rows import missing_value_findings
 from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
-from credo.io.declared_table import declaration, declared
-from credo.io.doubtful_cells import doubtful_findings, missing_value_findings, require_different_labels
+from credo.io.dialects import declaration, declared
 from credo.io.tables import read_table
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
 from credo.model.cut_points import CutPoints, default_labels
@@ -326,7 +332,7 @@ class _Choices:
                 if target == name or target not in self.made:
                     raise OptionError(
                         f"{name} is to be cut so that it tells {target} apart, but {target} is "
-                        f"{'the same variable' if target == name else 'no variable whose states are known before'}."
+                        f"{'the same variable' if target == name else 'not a variable whose states are known before'}."
                     )
                 codes = read_table(Network([self.made[target]]), self.frame.select(target)).codes[:, 0]
                 points = supervised_points(numbers, codes, most)

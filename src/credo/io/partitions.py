@@ -21,7 +21,7 @@ import numpy as np
 from credo.errors import CredoError, DataError, FileError, MissingExtraError, MissingFileError, OptionError
 from credo.io.columns import no_rows
 from credo.io.dataset import Dataset, concatenate
-from credo.io.declared_table import DeclaredTable, format_of
+from credo.io.dialects import DeclaredTable, format_of
 from credo.io.files import require_file
 from credo.io.forks import require_queries
 from credo.io.parquet import PARQUET_ENDINGS, check_parquet, parquet_errors

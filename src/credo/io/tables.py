@@ -13,8 +13,7 @@ import numpy as np
 from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, counted, is_text, listing
 from credo.io.columns import NO_COLUMNS, match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
-from credo.io.declared_table import USUAL, declaration, declared, format_of, require_only
-from credo.io.dialects import has_decimal_comma
+from credo.io.dialects import USUAL, declaration, declared, format_of, has_decimal_comma, require_only
 from credo.io.excel import EXCEL_ENDINGS, read_sheet, texts_of
 from credo.io.files import require_file, unreadable
 from credo.io.forks import has_queries, require_queries

@@ -1,4 +1,4 @@
-"""The network that a knowledge declares: what it does not say about states is taken from a table."""
+"""The network that the knowledge declares: what it does not say about states is taken from a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources
 from credo.knowledge.state_order import LISTED, natural_order, state_order
 from credo.knowledge.statement_base import Reported
-from credo.knowledge.statements import Influence, NoisyFamily, Order, Statement, Synergy, TiedRows, mentions_in
+from credo.knowledge.statements import Order, Statement, TiedRows, mentions_in, ordered_variables
 from credo.knowledge.structure import Structure, structure_of
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
 from credo.model.cut_points import CutPoints, default_labels
@@ -50,7 +50,7 @@ class KnowledgeWithNetwork(NamedTuple):
 
 
 def declared_network(source: KnowledgeSource, table: TableLike | None = None) -> NetworkFromTable:
-    """The network that a knowledge declares.
+    """The network that the knowledge declares.
 
     Its variables are those that declarations and statements name. States and cut points that are not declared are taken
     from the table.
@@ -196,7 +196,7 @@ def _without_order(
     groups: dict[tuple[str, ...], dict[str, None]] = {}  # states → variables of statements that compare states
     places: dict[tuple[str, ...], tuple[Statement, str]] = {}  # states → the first place where their order matters
     for statement in statements:
-        for name, is_compared in _directed_names(statement):
+        for name, is_compared in ordered_variables(statement):
             if (states := unordered.get(name)) is not None:
                 groups.setdefault(states, {})[str(name)] = None
                 if is_compared:
@@ -209,17 +209,6 @@ def _without_order(
             "write": str(VariableDeclaration(tuple(names), _guessed_order(states))),
         }
         yield statement, mistake_at(name, "order-unknown", **facts)
-
-
-def _directed_names(statement: Statement) -> Iterator[tuple[str, bool]]:
-    """The variables of a statement about high and low states, and whether it uses the order of each."""
-    if isinstance(statement, Influence):
-        yield from ((statement.parent, True), (statement.child, True))
-    elif isinstance(statement, Synergy):
-        yield from ((name, True) for name in (*statement.parents, statement.child))
-    elif isinstance(statement, NoisyFamily):
-        yield statement.child, True
-        yield from ((name, False) for names in statement.sets for name in names)
 
 
 def _guessed_order(states: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,7 +228,7 @@ def _name(items: Sequence[Any]) -> str:
     return next((file.removesuffix(FILE_ENDING) for file in files), "") or "network"
 
 
-# Names that nobody knows ----------------------------------------------------------------------------------------------
+# Unknown names --------------------------------------------------------------------------------------------------------
 
 
 def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[str] | None) -> Iterator[Reported]:
@@ -249,7 +238,7 @@ def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[s
         cut = structure.cuts.get(name)
         if name in in_table:
             continue
-        if cut is not None and columns is not None:  # a column of numbers that is missing is no hidden variable
+        if cut is not None and columns is not None:  # a column of numbers that is missing is not a hidden variable
             yield from _unknown(name, places, columns, declared)
         elif cut is not None and cut.rule is not None:
             statement, at = structure.place(name, CutDeclaration)

@@ -15,15 +15,7 @@ from credo.knowledge.knowledge import raise_mistakes
 from credo.knowledge.names import name_text, state_text, without_comment
 from credo.knowledge.parse import Parsed, parse
 from credo.knowledge.state_order import Order
-from credo.knowledge.statements import (
-    Independence,
-    Influence,
-    NoisyFamily,
-    Statement,
-    Synergy,
-    mentions_in,
-    to_text,
-)
+from credo.knowledge.statements import Statement, arcs_of, mentions_in, to_text
 from credo.knowledge.structure import structure_of
 from credo.model.graphs import ancestors
 from credo.model.network import Network
@@ -142,7 +134,7 @@ def add_arc(text: str, parent: str, child: str) -> str:
 
 def remove_arc(text: str, parent: str, child: str) -> str:
     """Make one variable independent of another; statements that need the arc stay as comments."""
-    about = {each.span.line for each in parse(text).statements if each.span and _needs_arc(each, parent, child)}
+    about = {each.span.line for each in parse(text).statements if each.span and (parent, child) in arcs_of(each)}
     found = False
 
     def without(declaration: Declaration) -> Sequence[Declaration]:
@@ -207,17 +199,6 @@ def _mentions(parsed: Parsed, name: str) -> list[tuple[Statement | Declaration, 
     return [*structure.mentions.get(name, ()), *mentions_in(parsed.statements).get(name, ())]
 
 
-def _needs_arc(statement: Statement, parent: str, child: str) -> bool:
-    """Whether a statement is a mistake without an arc: those about probabilities are not."""
-    if isinstance(statement, Influence | Independence):
-        return (statement.parent, statement.child) == (parent, child)
-    if isinstance(statement, Synergy):
-        return statement.child == child and parent in statement.parents
-    if isinstance(statement, NoisyFamily):
-        return statement.child == child and any(parent in members for members in statement.sets)
-    return False
-
-
 def _left_out(text: str, numbers: Collection[int]) -> str:
     """The text with some of its lines as comments."""
     lines = text.split("\n")
@@ -240,7 +221,7 @@ def _check_states(name: str, states: Sequence[str]) -> None:
 
 
 def _with_line(text: str, declaration: Declaration) -> str:
-    """A declaration after the last one, or before the first line that is no comment."""
+    """A declaration after the last one, or before the first line that is not a comment."""
     lines = text.split("\n")
     last = max((each.span.line for each in parse(text).declarations if each.span is not None), default=0)
     if not last:
@@ -323,7 +304,7 @@ def _declared_anew(text: str, name: str, fresh: VariableDeclaration | CutDeclara
 def statement_text(kind: str, *, parent: str = "", child: str = "") -> str:
     """A statement about an arc, as a click makes it: `raises`, `lowers` or `does not affect`."""
     if kind not in ("raises", "lowers", "does not affect"):
-        raise NetworkError(f"“{kind}” is no verb of a statement about an arrow.")
+        raise NetworkError(f"“{kind}” is not a verb of a statement about an arrow.")
     return f"{name_text(parent)} {kind} {name_text(child)}"
 
 

@@ -358,6 +358,8 @@ INFLUENCE = StatementRules(
     _check_influence,
     lambda statement, network: Kind("monotonicity"),
     modifiers=("margin", "confidence"),
+    arcs=lambda statement: ((statement.parent, statement.child),),
+    ordered_variables=lambda statement: ((statement.parent, True), (statement.child, True)),
 )
 SYNERGY = StatementRules(
     "a synergy",
@@ -366,4 +368,6 @@ SYNERGY = StatementRules(
     _synergy_kind,
     modifiers=("margin", "confidence"),
     check_together=_check_directions,
+    arcs=lambda statement: [(parent, statement.child) for parent in statement.parents],
+    ordered_variables=lambda statement: [(name, True) for name in (*statement.parents, statement.child)],
 )

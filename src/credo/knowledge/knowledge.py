@@ -71,7 +71,7 @@ class Knowledge:
     KnowledgeFileError
         If a file does not exist.
     KnowledgeTypeError
-        If the arguments are in the wrong order, or something is no statement.
+        If the arguments are in the wrong order, or something is not a statement.
 
     Examples
     --------

@@ -246,6 +246,14 @@ def _check_families(statements: Sequence[Any]) -> Iterator[Reported]:
                 )
 
 
+def _family_arcs(family: NoisyFamily) -> list[tuple[str, str]]:
+    return [(name, family.child) for names in family.sets for name in names]
+
+
+def _family_orders(family: NoisyFamily) -> list[tuple[str, bool]]:
+    return [(family.child, True), *((name, False) for names in family.sets for name in names)]
+
+
 NOISY_FAMILY = StatementRules(
     "a noisy family",
     {"family": parse_family},
@@ -253,4 +261,6 @@ NOISY_FAMILY = StatementRules(
     lambda statement, network: Kind(str(statement.kind)),
     modifiers=("leak",),
     check_together=_check_families,
+    arcs=_family_arcs,
+    ordered_variables=_family_orders,
 )

@@ -160,6 +160,11 @@ def no_mistakes(statements: Sequence[Any]) -> Iterator[Reported]:
     return iter(())
 
 
+def nothing(statement: Any) -> tuple[Any, ...]:
+    """The arcs and ordered variables of statements that need none."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class StatementRules:
     """Everything the language knows about one type of statement.
@@ -167,6 +172,8 @@ class StatementRules:
     `grammar_rules` has a function for each rule of `grammar.lark` that builds the statement, by the rule's name; each
     takes the rule's children and returns a `Part`. `check` finds mistakes against a network, `check_together` mistakes
     that two statements of this type make with each other or with others. `kind` names the statement in reports.
+    `arcs` are those (parent, child) without which the statement is a mistake. `ordered_variables` are those whose
+    states the statement takes from low to high, each with whether the statement means nothing without that order.
     """
 
     description: str  # how messages call it: "an influence"
@@ -175,3 +182,5 @@ class StatementRules:
     kind: Callable[[Any, Network], Kind]
     modifiers: tuple[str, ...] = ()  # allowed at its end: "margin", "within", "confidence", "leak"
     check_together: Callable[[Sequence[Any]], Iterator[Reported]] = field(default=no_mistakes)
+    arcs: Callable[[Any], Iterable[tuple[str, str]]] = field(default=nothing)
+    ordered_variables: Callable[[Any], Iterable[tuple[str, bool]]] = field(default=nothing)

@@ -34,11 +34,13 @@ __all__ = [
     "Statement",
     "Synergy",
     "TiedRows",
+    "arcs_of",
     "check_columns",
     "check_statements",
     "described",
     "kind_of",
     "mentions_in",
+    "ordered_variables",
     "place_of",
     "to_text",
     "with_named_states",
@@ -62,7 +64,7 @@ STATEMENTS: dict[type, StatementRules] = {
 def to_text(statement: Statement | Declaration) -> str:
     """The statement as one line of the language, which reads back as the same statement."""
     if type(statement) not in STATEMENTS and type(statement) not in DECLARATIONS:
-        raise TypeError(f"{statement!r} is no statement")
+        raise TypeError(f"{statement!r} is not a statement")
     expert = expert_of(statement)
     return str(statement) if expert is None else f"{expert}: {statement}"
 
@@ -85,6 +87,16 @@ def place_of(statement: Statement | Declaration) -> str:
 def kind_of(statement: Statement, network: Network) -> Kind:
     """The kind of a statement, in the words of the papers."""
     return STATEMENTS[type(statement)].kind(statement, network)
+
+
+def arcs_of(statement: Statement) -> set[tuple[str, str]]:
+    """The arcs (parent, child) without which a statement is a mistake: those about probabilities need none."""
+    return set(STATEMENTS[type(statement)].arcs(statement))
+
+
+def ordered_variables(statement: Statement) -> Iterable[tuple[str, bool]]:
+    """The variables whose states a statement takes from low to high, and whether it means nothing without the order."""
+    return STATEMENTS[type(statement)].ordered_variables(statement)
 
 
 def with_named_states(statement: Statement, network: Network) -> Statement:

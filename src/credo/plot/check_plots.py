@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from credo.drawing.graphs import ConflictGraph, conflict_graph
+from credo.drawing.conflict_graph import ConflictGraph, conflict_graph
 from credo.errors import OptionError
 from credo.plot.axes import axes_or_new, colours_for
 from credo.results.check_results import CheckResult

@@ -10,7 +10,8 @@ from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand
 from credo.plot.axes import axes_or_new, colours_for, style_axes
-from credo.results.fit_results import FitResult, explain_fit
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import explain_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

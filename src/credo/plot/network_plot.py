@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from credo.drawing.graphs import influence
-from credo.drawing.layered import Picture, Point
+from credo.drawing.layered_layout import Picture, Point
 from credo.drawing.network_boxes import (
     HEAD_HEIGHT,
     LONG_STATE,
@@ -15,6 +14,7 @@ from credo.drawing.network_boxes import (
     ROW_HEIGHT,
     Box,
     far_lines,
+    influence,
     network_boxes,
     network_picture,
     percent,
@@ -26,7 +26,8 @@ from credo.model.network import Network
 from credo.plot.axes import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
 from credo.questions.marginal_bars import fit_marginals, network_marginals
-from credo.results.fit_results import FitResult, explain_fit
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import explain_fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from credo.drawing.graphs import conflict_graph
+from credo.drawing.conflict_graph import conflict_graph
 from credo.drawing.svg import conflict_svg
 from credo.explain.plausibility import Verdict
 from credo.explain.summary import what_is_contradicted

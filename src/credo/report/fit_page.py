@@ -27,7 +27,8 @@ from credo.report.fit_text import (
 )
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.report.predictive_text import TITLE, checks_section
-from credo.results.fit_results import FitResult, doubted_statements_of
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import doubted_statements_of
 
 FEW_STATEMENTS = 30  # that are in sight
 MAX_STATEMENTS = 8_000  # on one page

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from shlex import quote
 
+import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -20,16 +22,16 @@ from credo.findings import Finding
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.report.check_text import plain_text
-from credo.report.cpt_choice import FEW_CONFIGURATIONS, chosen_cpts
-from credo.results.fit_results import (
-    FitResult,
-    binding_statements,
-    doubted_statements_of,
-    has_multipliers,
-    violated_statements,
-)
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import binding_statements, doubted_statements_of, has_multipliers, violated_statements
 from credo.sampling.doubted_statements import ExpertReliability
+from credo.types import Numbers
 
+FEW_VARIABLES = 12  # networks up to this size are shown CPT by CPT
+FEW_CONFIGURATIONS = 16  # of one CPT
+SCREEN = 48  # lines for the CPTs of a larger network
+FRAME = 5  # lines of a table that are not numbers
+MANY_CELLS = 2**20  # of a CPT whose evidence is not computed
 FEW_FINDINGS = 8
 FEW_STATEMENTS = 15
 FEW_DOUBTED = 8  # statements that may be wrong
@@ -129,8 +131,12 @@ def what_is_doubted(fit: FitResult) -> list[str]:
     count = len(fit.doubt.statements)
     wrong = sum(each.probability < PROBABLY for each in fit.doubt.statements)
     which = "None" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
-    of_all = f"of {counted(count, 'statement')} that may be wrong"
-    sentences = [f"{which} {of_all} {'is' if wrong < 2 else 'are'} probably wrong."]
+    if count == 1:
+        sentences = [f"The one statement that may be wrong is probably {'wrong' if wrong else 'true'}."]
+    else:
+        sentences = [
+            f"{which} of {count:,} statements that may be wrong {'is' if wrong < 2 else 'are'} probably wrong."
+        ]
     for expert in fit.doubt.experts:
         if expert.statements:
             who = f"Expert {expert.name} is" if expert.name else "The statements are"
@@ -248,3 +254,62 @@ def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= LONG_FINDING else f"{text[:LONG_FINDING]}…"
+
+
+# Which CPTs are shown: all of a small network; of a large one those that matter most, as fit on a screen --------------
+
+
+def chosen_cpts(fit: FitResult) -> list[str]:
+    """The variables whose CPTs are shown, those first that the data contradict or the knowledge is about.
+
+    Then those whose data say most about how they depend on their parents. There is always one.
+    """
+    names = fit.network.names
+    if len(names) <= FEW_VARIABLES:
+        return list(names)
+    contradicted = {finding.variable for finding in fit.findings if finding.kind == CONTRADICTED}
+    about = _with_statements(fit)
+    ranks = {name: (name not in contradicted, name not in about, -_evidence(fit, name)) for name in names}
+    shown: list[str] = []
+    lines = 0
+    for name in sorted(names, key=lambda each: ranks[each]):
+        own = _lines(fit, name)
+        if not shown or lines + own <= SCREEN:
+            shown.append(name)
+            lines += own
+    return shown
+
+
+def _with_statements(fit: FitResult) -> set[str]:
+    """The variables whose CPTs constraints limit; a noisy family for its small CPTs."""
+    if fit.problem is None:
+        return set()
+    owner = {small: name for name, effects in expand(fit.network).effects.items() for small in effects}
+    return {owner.get(name, name) for name in fit.problem.constrained_configurations()}
+
+
+def _evidence(fit: FitResult, name: str) -> float:
+    """Σ n(x, u) log [n(x, u) n / n(x) n(u)]: the gain in log-likelihood from knowing the parents."""
+    network = fit.network
+    if fit.problem is None or name in network.forms or not network.parents[name]:
+        return 0.0
+    if prod(network.shape(name)) > MANY_CELLS:
+        return 0.0
+    counts = fit.problem.counts.of(name)
+    return _sum(counts) + _sum(counts.sum()) - _sum(counts.sum(axis=0)) - _sum(counts.sum(axis=1))
+
+
+def _sum(counts: Numbers) -> float:
+    """Σ n log n."""
+    values = np.asarray(counts, dtype=np.float64).ravel()
+    values = values[values > 0.0]
+    return float(values @ np.log(values))
+
+
+def _lines(fit: FitResult, name: str) -> int:
+    network = fit.network
+    if name not in network.forms:
+        return FRAME + min(FEW_CONFIGURATIONS, network.configurations(name))
+    expansion = expand(network)
+    small = expansion.effects.get(name, ())
+    return 1 + sum(FRAME + min(FEW_CONFIGURATIONS, expansion.network.configurations(each)) for each in small)

@@ -11,7 +11,8 @@ from credo.report.check_text import check_plain_text
 from credo.report.fit_text import contradicted_by_data, first_sentence, not_used_by_estimate, what_to_do
 from credo.report.html import bullets
 from credo.results.check_results import CheckResult
-from credo.results.fit_results import FitResult, binding_statements, has_multipliers, violated_statements
+from credo.results.fit_results import FitResult
+from credo.results.fit_statements import binding_statements, has_multipliers, violated_statements
 
 QUICK_CELLS = 2**22  # of all cliques, under all draws together: a tenth of a second
 FEW = 5  # statements that are named, conflicts that are drawn

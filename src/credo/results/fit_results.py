@@ -8,30 +8,33 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError, Status
-from credo.estimation import constrained
-from credo.estimation.methods import METHODS
 from credo.estimation.problem import Problem
 from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
-from credo.explain.build import PERCENTAGE_POINT, explain
-from credo.explain.explanation import Explanation
 from credo.explain.misfits import PredictiveChecks
-from credo.explain.statement_references import StatementReference, references_to
-from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.findings import Finding
 from credo.io.row_sample import RowSample
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.progress import ProgressListener, reporting
+from credo.results.fit_statements import (
+    binding_frame,
+    binding_statements,
+    doubted_frame,
+    doubted_statements_of,
+    experts_frame,
+    has_multipliers,
+    reference_to_dict,
+    violated_statements,
+    violations_frame,
+)
 from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.sampling.doubted_statements import DoubtResult, StatementBelief
+    from credo.sampling.doubted_statements import DoubtResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,17 +243,7 @@ class FitResult:
         >>> fit.binding()["gain_per_point"].round(3).to_list()
         [0.25]
         """
-        import polars as pl
-
-        found = binding_statements(self)
-        return pl.DataFrame(
-            {
-                "place": [each.statement.place or None for each in found],
-                "statement": [each.statement.text for each in found],
-                "gain_per_point": [each.gain_per_point for each in found],
-            },
-            schema={"place": pl.String, "statement": pl.String, "gain_per_point": pl.Float64},
-        )
+        return binding_frame(self)
 
     def violations(self) -> pl.DataFrame:
         """The statements that the learned CPTs do not satisfy.
@@ -264,18 +257,7 @@ class FitResult:
             much it is missed, in the unit in which it is written (for a product the share of its larger side that is
             too much); and `confidence`, null for a statement that must hold. Worst first.
         """
-        import polars as pl
-
-        found = violations_of(self.network, self.knowledge, stated_constraints(self))
-        return pl.DataFrame(
-            {
-                "place": [each.statement.place or None for each in found],
-                "statement": [each.statement.text for each in found],
-                "amount": [each.amount for each in found],
-                "confidence": [each.confidence for each in found],
-            },
-            schema={"place": pl.String, "statement": pl.String, "amount": pl.Float64, "confidence": pl.Float64},
-        )
+        return violations_frame(self)
 
     @property
     def doubt(self) -> DoubtResult | None:
@@ -309,23 +291,7 @@ class FitResult:
         >>> fit.statements()["probability"].round(2).to_list()
         [0.0]
         """
-        import polars as pl
-
-        found = doubted_statements_of(self)
-        return pl.DataFrame(
-            {
-                "place": [reference.place or None for reference, _ in found],
-                "statement": [reference.text for reference, _ in found],
-                "expert": [belief.expert or None for _, belief in found],
-                "probability": [belief.probability for _, belief in found],
-                "without": [belief.without for _, belief in found],
-                "believed": [belief.believed for _, belief in found],
-            },
-            schema={
-                **dict.fromkeys(("place", "statement", "expert"), pl.String),
-                **dict.fromkeys(("probability", "without", "believed"), pl.Float64),
-            },
-        )
+        return doubted_frame(self)
 
     def experts(self) -> pl.DataFrame:
         """How often each expert is right.
@@ -342,25 +308,7 @@ class FitResult:
         OptionError
             If no statement was doubted.
         """
-        import polars as pl
-
-        found = _require_doubt(self).experts
-        return pl.DataFrame(
-            {
-                "expert": [each.name or None for each in found],
-                "reliability": [each.reliability for each in found],
-                "low": [each.low for each in found],
-                "high": [each.high for each in found],
-                "statements": [each.statements for each in found],
-                "given": [each.is_given for each in found],
-            },
-            schema={
-                "expert": pl.String,
-                **dict.fromkeys(("reliability", "low", "high"), pl.Float64),
-                "statements": pl.Int64,
-                "given": pl.Boolean,
-            },
-        )
+        return experts_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
@@ -390,20 +338,20 @@ class FitResult:
                 "gap": self.certificate.gap if isfinite(self.certificate.gap) else None,
             },
             "binding": [
-                {**_reference_to_dict(each.statement), "gain_per_point": each.gain_per_point}
+                {**reference_to_dict(each.statement), "gain_per_point": each.gain_per_point}
                 for each in binding_statements(self)
             ]
             if has_multipliers(self)
             else None,
             "violations": [
-                {**_reference_to_dict(each.statement), "amount": each.amount, "confidence": each.confidence}
-                for each in violations_of(network, self.knowledge, stated_constraints(self))
+                {**reference_to_dict(each.statement), "amount": each.amount, "confidence": each.confidence}
+                for each in violated_statements(self)
             ],
             "statements": None
             if self.doubt is None
             else [
                 {
-                    **_reference_to_dict(reference),
+                    **reference_to_dict(reference),
                     "expert": belief.expert or None,
                     "probability": belief.probability,
                     "without": belief.without,
@@ -462,27 +410,6 @@ class FitResult:
         return self.posterior
 
 
-def _require_doubt(fit: FitResult) -> DoubtResult:
-    if fit.doubt is None:
-        raise OptionError("No statement was doubted. Learn with doubt=True, or put statements into an expert's block.")
-    return fit.doubt
-
-
-def doubted_statements_of(fit: FitResult) -> list[tuple[StatementReference, StatementBelief]]:
-    """The statements that may be wrong, the least probable first."""
-    references = references_to(fit.knowledge.statements)
-    found = sorted(_require_doubt(fit).statements, key=lambda each: (each.probability, each.without, each.number))
-    return [(references[each.number], each) for each in found]
-
-
-@dataclass(frozen=True, slots=True)
-class BindingStatement:
-    """A statement that shaped the result, and the gain in log-likelihood if its bound moved by a percentage point."""
-
-    statement: StatementReference
-    gain_per_point: float
-
-
 def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
     """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
     import numpy as np
@@ -496,7 +423,7 @@ def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.D
             f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
             "interval_arrays or deviation_array instead."
         )
-    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
+    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis varies fastest
     labels = [
         pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
         for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)
@@ -505,94 +432,7 @@ def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.D
     return pl.DataFrame([*labels, *(pl.Series(column, array.ravel()) for column, array in values.items())])
 
 
-def has_multipliers(fit: FitResult) -> bool:
-    """Whether the multipliers of the statements are known without further computation."""
-    return bool(fit.multipliers) or fit.posterior is None
-
-
-def multipliers_of(fit: FitResult) -> Mapping[int, float]:
-    """The multiplier of each statement: the gain in log-likelihood per unit of its bound.
-
-    A posterior mean has none of its own: those at the most probable CPTs are computed here, when they are asked for.
-    """
-    if has_multipliers(fit) or fit.problem is None:
-        return fit.multipliers
-    return constrained.multipliers_of(fit.problem)
-
-
 def require_level(level: object) -> None:
     """Raise if the level of an interval is not a number between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
         raise OptionError(f"The level of an interval lies between 0 and 1; it is {level!r}.")
-
-
-def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
-    """The statements that shaped the result, the one that matters most first."""
-    references = references_to(fit.knowledge.statements)
-    doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}  # at no bound
-    found = [
-        BindingStatement(references[number], PERCENTAGE_POINT * multiplier)
-        for number, multiplier in multipliers_of(fit).items()
-        if multiplier > 0.0 and number not in doubted
-    ]
-    return tuple(sorted(found, key=lambda each: -each.gain_per_point))
-
-
-def stated_constraints(fit: FitResult) -> Constraints | None:
-    """What the knowledge says about parameters, where the fit still has it."""
-    return None if fit.problem is None else fit.problem.stated
-
-
-def violated_statements(fit: FitResult) -> tuple[Violation, ...]:
-    """The statements that the learned CPTs do not satisfy, the worst first."""
-    return violations_of(fit.network, fit.knowledge, stated_constraints(fit))
-
-
-def explain_fit(
-    fit: FitResult, *, verbose: bool | None = None, progress: ProgressListener | None = None
-) -> Explanation:
-    """Explain a fit: what each statement did, what each distribution rests on, what to observe next.
-
-    Parameters
-    ----------
-    fit
-        The result to explain.
-    verbose
-        Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
-    progress
-        A function that receives a `ProgressEvent` at every step.
-
-    Returns
-    -------
-    Explanation
-        Print it for a summary of a few sentences. It is computed anew at every call.
-
-    Raises
-    ------
-    OptionError
-        If the fit was made without its counts.
-    """
-    if fit.problem is None:
-        raise OptionError("This fit was made without its counts: learn again to have it explained.")
-    with reporting(verbose, progress) as notify:
-        return explain(
-            expand(fit.network).network,
-            fit.problem,
-            fit.knowledge,
-            multipliers=multipliers_of(fit),
-            posterior=fit.posterior,
-            has_intervals=not fit.no_interval,
-            method=fit.method,
-            is_incomplete=fit.is_incomplete,
-            notify=notify,
-            unused=unused_statements(
-                fit.network,
-                fit.knowledge,
-                METHODS[fit.method].binds_any_probability and fit.doubt is None,
-                stated_constraints(fit),
-            ),
-        )
-
-
-def _reference_to_dict(statement: StatementReference) -> dict[str, Any]:
-    return {"statement": statement.text, "line": statement.line, "place": statement.place}

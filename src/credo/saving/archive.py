@@ -63,7 +63,7 @@ def read_archive(path: PathLike, what: str) -> Archive:
     Raises
     ------
     FormatError
-        If the file is no archive, or is damaged or cut off.
+        If the file is not an archive, or is damaged or cut off.
     FileError
         If it does not exist or cannot be read.
     TooLargeError

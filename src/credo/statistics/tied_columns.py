@@ -12,7 +12,7 @@ from credo.knowledge.statements import TiedRows
 from credo.types import Progress, TableLike, Weights
 
 
-def read_for(
+def stream_with_ties(
     knowledge: Knowledge, data: TableLike, weights: Weights | None = None, progress: Progress | None = None
 ) -> Iterator[Dataset]:
     """The data in parts, with the columns that tie rows together; a tie that does not fit the data is a mistake."""

@@ -10,8 +10,8 @@ from credo.knowledge.query import Query
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.question_draws import why_no_interval
 from credo.statistics.comparison import compare_networks
-from credo.studio.explanation_data import MOST_CONFIGURATIONS
 from credo.studio.opening import Opened
+from credo.studio.result_data import MOST_CONFIGURATIONS
 from credo.user_results import Fit
 
 MOST_CHANGES = 50  # of numbers, between two fits

@@ -27,9 +27,9 @@ class Checker:
     """Checks one text after the other, each without what the checks before found out; a class because it remembers."""
 
     def __init__(self) -> None:
-        from credo.checking.memory import CheckMemory
+        from credo.checking.check_cache import CheckCache
 
-        self._memory = CheckMemory()
+        self._cache = CheckCache()
         self._last: tuple[object, ...] = ()
         self._network: tuple[object, Network | None] = (None, None)
 
@@ -45,7 +45,7 @@ class Checker:
     def check(self, knowledge: Knowledge, table: OpenTable | None) -> dict[str, Any]:
         """What the check finds about knowledge, as JSON can hold it; `unchanged` where it is as before."""
         from credo.checking.check import check_again
-        from credo.studio.check_data import check_data
+        from credo.studio.result_data import check_data
 
         mark = None if table is None else table.mark
         lines = tuple(None if each.span is None else each.span.line for each in knowledge)
@@ -53,7 +53,7 @@ class Checker:
         if asked == self._last:
             return UNCHANGED
         try:
-            found = check_data(check_again(knowledge, None if table is None else table.data, self._memory, mark))
+            found = check_data(check_again(knowledge, None if table is None else table.data, self._cache, mark))
         except CredoError as error:
             found = {"message": str(error)}
         self._last = asked

@@ -143,7 +143,7 @@ def text_of_draft(draft: Path) -> Path | None:
 
 
 def is_hidden(path: Path) -> bool:
-    """Whether a file or folder is nobody's to open: its name begins with a dot, and it is no draft."""
+    """Whether a file or folder is nobody's to open: its name begins with a dot, and it is not a draft."""
     return path.name.startswith(".") and text_of_draft(path) is None
 
 

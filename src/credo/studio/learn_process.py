@@ -24,7 +24,7 @@ def main() -> int:
     """Do one job."""
     job = json.loads(sys.stdin.readline())
     output = sys.stdout
-    sys.stdout = sys.stderr  # whatever else is printed is no event
+    sys.stdout = sys.stderr  # whatever else is printed is not an event
 
     def tell(**event: Any) -> None:
         output.write(json.dumps(event) + "\n")
@@ -47,7 +47,7 @@ def main() -> int:
 
 def _learn(job: dict[str, Any], tell: Any) -> None:
     """Learn and save, or take what was saved; then explain it, and write the report."""
-    from credo.studio.explanation_data import explanation_data
+    from credo.studio.result_data import explanation_data
     from credo.user_results import load
 
     last = ("", 0.0)

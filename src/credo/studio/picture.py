@@ -6,7 +6,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from credo.drawing.layered import layered_picture
+from credo.drawing.layered_layout import layered_picture
 from credo.model.network import Network, Variable
 
 NARROWEST, WIDEST = 176.0, 240.0  # pixels

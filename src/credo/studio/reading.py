@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from credo.drawing.graphs import influence
+from credo.drawing.network_boxes import influence
 from credo.errors import CredoError
 from credo.findings import Finding
 from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network

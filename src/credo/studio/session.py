@@ -24,7 +24,7 @@ from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.document import Document
-from credo.studio.drawing import edited
+from credo.studio.drawn_changes import edited
 from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
 from credo.studio.opened_data import opened_data, reading_data
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files

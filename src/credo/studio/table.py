@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.errors import CredoError, OptionError
 from credo.io.categories import read_frame
-from credo.io.declared_table import declared
+from credo.io.dialects import declared
 from credo.io.excel import sheet_names
 from credo.io.tables import table_kind
 from credo.options import TableFormat

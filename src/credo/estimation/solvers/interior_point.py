@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, starts_of
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.plain_closed_forms import closed_form
 from credo.estimation.solvers.plain_interior_point import Manner, has_one_optimum, interior_points, padded_size
-from credo.estimation.solvers.ranges import solve_ranges
+from credo.estimation.solvers.ranges import has_ranges_only, solve_ranges
 from credo.estimation.solvers.tasks import Point as Point
 from credo.estimation.solvers.tasks import Task as Task
 from credo.estimation.solvers.tasks import normalised, scale_of, unknowns
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 # but compiling them takes half a minute. From 100 unknowns of a block on, libraries solve dense systems with several
 # threads, which on busy cores wait for each other.
 PLAIN_UNKNOWNS, PLAIN_PADDING = 1_500, 32
+MANY_RANGES = 1_000  # tasks from which they are solved together, beside others that are compiled anyway
 TOLERANCE = 2e-16  # of the compiled loop, with weights scaled to a sum of one
 LARGE_SYSTEM = 400  # unknowns from which a library orders the elimination
 SHARED_WORK = 400  # parameters and constraints from which a second thread is worth its start
+CORES = cpu_count() or 1  # asking takes as long as a small block
 NO_ORDER: Indices = np.empty(0, dtype=np.int64)
 
 
@@ -44,13 +46,16 @@ def solve_tasks(tasks: Sequence[Task], closed_forms: bool = True, repetitions: i
     Blocks with the shape of a closed form are solved by it, unless that is switched off. `repetitions` says about how
     often problems of this size will be solved: what EM solves a hundred times is no small work.
     """
+    others = [task for task in tasks if not has_ranges_only(task)] if closed_forms else tasks
+    if len(tasks) - len(others) < MANY_RANGES and not is_small(others, repetitions):
+        return solve_compiled(tasks, closed_forms)
     found = solve_ranges(tasks) if closed_forms else {}
     if len(found) == len(tasks):
         return [found[k] for k in range(len(tasks))]
     left = [task for k, task in enumerate(tasks) if k not in found] if found else tasks
     solve = solve_plain if is_small(left, repetitions) else solve_compiled
-    others = iter(solve(left, closed_forms))
-    return [found[k] if k in found else next(others) for k in range(len(tasks))]
+    solved = iter(solve(left, closed_forms))
+    return [found[k] if k in found else next(solved) for k in range(len(tasks))]
 
 
 def is_small(tasks: Sequence[Task], repetitions: int = 1) -> bool:
@@ -120,7 +125,7 @@ def solve_compiled(tasks: Sequence[Task], closed_forms: bool = True) -> list[Poi
                 kernel(*piece, packed.blocks, TOLERANCE, ends)
         certify_blocks(*piece, packed.blocks, ends)
 
-    map_in_threads(run, packed.pieces(cpu_count() or 1))
+    map_in_threads(run, packed.pieces(CORES))
     multipliers *= np.repeat(packed.scales, np.diff(packed.constraint_starts)) / packed.constraint_norms
     parts = zip(
         pairwise(packed.parameter_starts.tolist()),
@@ -158,17 +163,17 @@ class _Packed:
         from credo.kernels.blocks import Blocks
 
         linear = [block.linear for block in blocks]
-        parameter_starts = _starts([block.size for block in blocks])
-        constraint_starts = _starts([len(each) for each in linear])
+        parameter_starts = starts_of([block.size for block in blocks])
+        constraint_starts = starts_of([len(each) for each in linear])
         distributions = np.array([len(block.distributions) - 1 for block in blocks], dtype=np.int64)
         distribution_of = np.concatenate([block.distribution_of for block in blocks])
-        entry_starts = _starts(np.diff(np.concatenate([each.starts for each in linear]))[_inside(constraint_starts)])
+        entry_starts = starts_of(np.diff(np.concatenate([each.starts for each in linear]))[_inside(constraint_starts)])
         weights = np.concatenate([task.weights for task in tasks])
-        scales = np.array([scale_of(task) for task in tasks])
+        scales = _scales(tasks, weights, parameter_starts)
         task_of = np.repeat(np.arange(len(tasks)), np.diff(parameter_starts))
         task_of_constraint = np.repeat(np.arange(len(tasks)), np.diff(constraint_starts))
-        start = _start(weights, distribution_of + _starts(distributions)[task_of])
-        entropies = np.concatenate([_entropies(task) for task in tasks]) / scales[task_of]
+        start = _start(weights, distribution_of + starts_of(distributions)[task_of])
+        scale_of_parameter = scales[task_of]
         coefficients = np.concatenate([each.coefficients for each in linear])
         norms = _constraint_norms(coefficients, entry_starts)
         confidences = np.concatenate([each.confidences for each in linear])
@@ -178,10 +183,9 @@ class _Packed:
             parameter_starts,
             constraint_starts,
             distributions,
-            weights / scales[task_of],
-            entropies,
-            np.concatenate([np.zeros(task.block.size) if task.costs is None else task.costs for task in tasks])
-            / scales[task_of],
+            weights / scale_of_parameter,
+            _joined([task.entropies for task in tasks], parameter_starts) / scale_of_parameter,
+            _joined([task.costs for task in tasks], parameter_starts) / scale_of_parameter,
             distribution_of,
             entry_starts,
             np.concatenate([each.indices for each in linear]),
@@ -191,7 +195,7 @@ class _Packed:
             _softness(confidences, soft_weights) * scales[task_of_constraint] / norms**2,
             norms,
             scales,
-            _starts([len(order) for order in orders]),
+            starts_of([len(order) for order in orders]),
             np.concatenate(orders),
         )
         return cls(parameter_starts, constraint_starts, arrays, start, scales, norms)
@@ -206,18 +210,29 @@ class _Packed:
         return [(a, b) for a, b in pairwise(cuts) if a < b]
 
 
-def _starts(sizes: Sequence[int] | Indices) -> Indices:
-    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-
-
 def _inside(constraint_starts: Indices) -> Indices:
     """Where, among the differences of all blocks' starts put together, those within a block stand."""
     constraints = np.diff(constraint_starts)
     return np.arange(constraint_starts[-1]) + np.repeat(np.arange(len(constraints)), constraints)
 
 
-def _entropies(task: Task) -> Numbers:
-    return np.zeros(task.block.size) if task.entropies is None else task.entropies
+def _scales(tasks: Sequence[Task], weights: Numbers, parameter_starts: Indices) -> Numbers:
+    """`scale_of` of every task; of those without soft constraints for all at once."""
+    totals = np.add.reduceat(weights, parameter_starts[:-1])
+    scales = np.where(totals > 0.0, totals, 1.0)
+    for k, task in enumerate(tasks):
+        if task.soft_weight > 0.0:
+            scales[k] = scale_of(task)
+    return scales
+
+
+def _joined(parts: Sequence[Numbers | None], starts: Indices) -> Numbers:
+    """Numbers for the parameters of every task, zero where a task has none."""
+    joined = np.zeros(starts[-1])
+    for part, start in zip(parts, starts.tolist(), strict=False):
+        if part is not None:
+            joined[start : start + len(part)] = part
+    return joined
 
 
 def _constraint_norms(coefficients: Numbers, entry_starts: Indices) -> Numbers:
@@ -249,7 +264,7 @@ def _elimination_order(block: Block) -> Indices:
     if count < LARGE_SYSTEM:
         return NO_ORDER
     from scipy.sparse import csc_matrix
-    from scipy.sparse.linalg import splu
+    from scipy.sparse.linalg import spilu
 
     above = np.concatenate((constraints.indices, np.arange(size)))
     beside = np.concatenate((size + constraints.entry_constraints, size + len(constraints) + block.distribution_of))
@@ -261,5 +276,8 @@ def _elimination_order(block: Block) -> Indices:
         ),
         shape=(count, count),
     )
-    factors = splu(pattern, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factors = spilu(
+        pattern, drop_tol=1.0, fill_factor=1.0,  # only the order is wanted, so that factors may be left out
+        permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True},
+    )  # fmt: skip
     return np.argsort(factors.perm_c).astype(np.int64)

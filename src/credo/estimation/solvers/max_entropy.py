@@ -24,6 +24,8 @@ def without_weight(tasks: Sequence[Task]) -> list[Indices]:
     starts = np.concatenate([task.block.distributions[:-1] for task in tasks])
     starts += np.repeat(starts_of([task.block.size for task in tasks])[:-1], np.diff(firsts))
     empty = np.flatnonzero(np.add.reduceat(np.concatenate([task.weights for task in tasks]), starts) == 0)
+    if not empty.size:
+        return found
     owners = np.searchsorted(firsts, empty, side="right") - 1
     numbers, cuts = np.unique(owners, return_index=True)
     for k, own in zip(numbers.tolist(), np.split(empty - firsts[owners], cuts[1:]), strict=False):

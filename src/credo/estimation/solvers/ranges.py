@@ -25,13 +25,19 @@ from credo.types import Flags, Indices, Numbers
 ITERATIONS = 200  # of a search that halves at least
 
 
+def has_ranges_only(task: Task) -> bool:
+    """Whether there are as many constraints as numbers in them: none, or one number each."""
+    linear = task.block.linear
+    return len(linear.indices) == len(linear.bounds)
+
+
 def solve_ranges(tasks: Sequence[Task]) -> dict[int, Point]:
     """The optimum of those tasks, by position, whose hard constraints bound one probability each.
 
     Left out are tasks with other constraints, and those that need another solver's judgement: statements that conflict,
     or that leave no probability to what has a weight.
     """
-    chosen = [k for k, task in enumerate(tasks) if len(task.block.linear.indices) == len(task.block.linear.bounds)]
+    chosen = [k for k, task in enumerate(tasks) if has_ranges_only(task)]
     if not chosen:
         return {}
     own = [tasks[k] for k in chosen]

@@ -13,7 +13,7 @@ from credo.kernels.closed_forms import GENERAL
 from credo.types import Numbers
 
 LEAST_SHARE = 1e-4  # of the cost of soft constraints, that data count at least
-MERGED_SIZE = 200  # parameters of a block from which its equal columns are merged
+MERGED_STATES = 50  # of the widest distribution of a block, from which equal columns are merged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +45,13 @@ def unknowns(block: Block) -> int:
     return block.size + len(block.linear) + len(block.distributions) - 1
 
 
+def widest_of(block: Block) -> int:
+    """The most states that a distribution has."""
+    if block.size < MERGED_STATES:  # the quick answer for most blocks
+        return block.size
+    return int(np.diff(block.distributions).max())
+
+
 def scale_of(task: Task) -> float:
     """What the solvers divide a task by: its total weight, or a ten-thousandth of what its soft constraints cost.
 
@@ -71,8 +78,8 @@ def normalised(theta: Numbers, block: Block) -> Numbers:
 
 
 def merged_task(task: Task) -> tuple[Task, MergedStates] | None:
-    """The task in the sums of classes; None for small ones, and where every state is a class of its own."""
-    if task.block.size < MERGED_SIZE or task.costs is not None or _entropies_differ(task):
+    """The task in the sums of classes; None where no variable is wide, and where every state is a class of its own."""
+    if task.costs is not None or widest_of(task.block) < MERGED_STATES or _entropies_differ(task):
         return None
     merged = merged_states(task.block)
     if merged is None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from credo.drawing.coordinates import ascending
-from credo.drawing.layered import LEAST_WIDTH, Picture, layered_picture
-from credo.drawing.layering import LayeredGraph, layered_graph
+from credo.drawing.layered_graph import LayeredGraph, layered_graph
+from credo.drawing.layered_layout import LEAST_WIDTH, Picture, layered_picture
 from credo.drawing.ordering import count_crossings, ordered_layers
 from credo.drawing.ranks import longest_paths, ranks_of
 from credo.model.network import Network

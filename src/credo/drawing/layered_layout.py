@@ -2,8 +2,8 @@
 
 An arrow is vertical where it passes a layer, and bends only between layers, where no boxes are. So it never touches a
 box that it does not join, whatever the sizes of the boxes are. The method is that of Sugiyama, Tagawa and Toda
-[sugiyama]: layers (`ranks`), points where long arrows pass a layer (`layering`), the order within layers (`ordering`),
-horizontal positions (`coordinates`).
+[sugiyama]: layers (`ranks`), points where long arrows pass a layer (`layered_graph`), the order within layers
+(`ordering`), horizontal positions (`coordinates`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import sqrt
 
 from credo.drawing.coordinates import horizontal_positions
-from credo.drawing.layering import LayeredGraph, layered_graph
+from credo.drawing.layered_graph import LayeredGraph, layered_graph
 from credo.drawing.ordering import ordered_layers
 from credo.drawing.ranks import Arc
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from credo.checking.check import check, check_again
-from credo.checking.memory import CheckMemory
+from credo.checking.check_cache import CheckCache
 from credo.constraints import block_findings
 from credo.knowledge import Knowledge, to_text
 from credo.results.check_results import CheckResult
@@ -41,7 +41,7 @@ def without_time(found: CheckResult) -> CheckResult:
 def test_a_check_that_remembers_finds_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block_findings, "MOST_KNOWN", 12)  # so that it forgets, too
     rng = random.Random(seed)
-    memory, chosen, rows = CheckMemory(), rng.sample(LINES, 8), ROWS
+    cache, chosen, rows = CheckCache(), rng.sample(LINES, 8), ROWS
     for _ in range(5):
         for _ in range(rng.randint(0, 2)):
             chosen.pop(rng.randrange(len(chosen)))
@@ -50,25 +50,25 @@ def test_a_check_that_remembers_finds_the_same(seed: int, monkeypatch: pytest.Mo
         rows = OTHER_ROWS if rng.random() < 0.3 else rows
         knowledge = Knowledge(NETWORK, "\n".join(chosen) + "\n")
         fresh = check(NETWORK, knowledge, data=rows, verbose=False)
-        again = check_again(knowledge, rows, memory, mark=id(rows))
+        again = check_again(knowledge, rows, cache, mark=id(rows))
         assert without_time(again) == without_time(fresh)
 
 
 def test_states_that_are_ordered_otherwise_are_compared_anew() -> None:
-    memory = CheckMemory()
+    cache = CheckCache()
     for text in ("a raises b\n", "a raises b\norder b: s2 < s1 < s0\n", "a raises b\n"):
         knowledge = Knowledge(NETWORK, text)
-        found = check_again(knowledge, ROWS, memory, mark=1)
+        found = check_again(knowledge, ROWS, cache, mark=1)
         assert without_time(found) == without_time(check(NETWORK, knowledge, data=ROWS, verbose=False))
 
 
 def test_what_did_not_change_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = CheckMemory()
+    cache = CheckCache()
     text = "\n".join(LINES[:12]) + "\n"
-    check_again(Knowledge(NETWORK, text), ROWS, memory, mark=1)
+    check_again(Knowledge(NETWORK, text), ROWS, cache, mark=1)
     found: list[object] = []
     monkeypatch.setattr(block_findings, "_found", lambda *block: found.append(block))
     monkeypatch.setattr("credo.explain.plausibility._probability", lambda *block: found.append(block))
-    monkeypatch.setattr("credo.checking.memory.counts_for", lambda *data: found.append(data))
-    check_again(Knowledge(NETWORK, "# a comment\n" + text), ROWS, memory, mark=1)
+    monkeypatch.setattr("credo.checking.check_cache.counts_for", lambda *data: found.append(data))
+    check_again(Knowledge(NETWORK, "# a comment\n" + text), ROWS, cache, mark=1)
     assert found == []

@@ -1,18 +1,10 @@
-"""What the graphs of a conflict and of a network show: which statements are about what, and what an arrow means."""
+"""The graph of a conflict: its statements, and the distributions that each is about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-
-import numpy as np
-
-from credo.knowledge.state_order import state_order
-from credo.model.network import Network
-
-# Conflicts ------------------------------------------------------------------------------------------------------------
-
 
 LINE_LENGTH = 46  # letters
 MAX_LINES = 5  # of a statement
@@ -48,24 +40,3 @@ def conflict_graph(statements: Sequence[str], configurations: Sequence[Sequence[
 def _lines(text: str) -> list[str]:
     lines = wrap(text, LINE_LENGTH)
     return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], f"{lines[MAX_LINES - 1]} …"]
-
-
-# Networks -------------------------------------------------------------------------------------------------------------
-
-
-LARGE_CPT = 1_000_000  # probabilities of a CPT whose influences are not computed
-
-
-def influence(network: Network, parent: str, child: str) -> str:
-    """Whether a parent raises or lowers its child whatever its other parents are: "raises", "lowers" or "neutral"."""
-    if child not in network.cpts or network.cpts[child].size > LARGE_CPT:
-        return "neutral"
-    cpt = network.cpt_array(child)
-    low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
-    axis = network.parents[child].index(parent)
-    steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]
-    cumulative = np.cumsum(cpt[..., low_to_high], axis=-1)[..., :-1]
-    change = np.diff(cumulative.take(steps, axis=axis), axis=axis)
-    if (change <= 1e-9).all() and (change < -1e-6).any():
-        return "raises"
-    return "lowers" if (change >= -1e-9).all() and (change > 1e-6).any() else "neutral"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from credo.constraints.block_findings import BlockFindings
 from credo.constraints.constraint_set import Constraints
-from credo.constraints.lower import LoweringMemory
+from credo.constraints.lower import LoweringCache
 from credo.constraints.noisy_families import with_noisy_families
 from credo.explain.contradictions import DataComparison, compare_with_data
 from credo.explain.plausibility import Plausibility
@@ -22,19 +22,19 @@ from credo.progress import (
     shares_of,
 )
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
-from credo.statistics.tied_columns import read_for
+from credo.statistics.tied_columns import stream_with_ties
 from credo.types import TableLike
 
 
 @dataclass(slots=True)
-class CheckMemory:
+class CheckCache:
     """What checks of knowledge that changes little by little can use again; not frozen, because it is a cache.
 
     Findings of blocks are known by the content of the block, and the plausibility of a statement depends on nothing but
     the statement, the network, the order of states and the counts.
     """
 
-    lowering: LoweringMemory = field(default_factory=LoweringMemory)
+    lowering: LoweringCache = field(default_factory=LoweringCache)
     blocks: BlockFindings = field(default_factory=BlockFindings)
     mark: object = None  # of the data that were counted
     counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None
@@ -99,6 +99,6 @@ def counts_for(knowledge: Knowledge, data: TableLike, notify: ProgressListener) 
     families = layout_for_counts(expansion.network)
     counts, hidden = empty(families), tuple[str, ...]()
     notify(ProgressEvent(READING_DATA))
-    for part in read_for(knowledge, data, progress=shares_of(READING_DATA, notify)):
+    for part in stream_with_ties(knowledge, data, progress=shares_of(READING_DATA, notify)):
         counts, hidden = merge(counts, count(families, extended(part, expansion.network))), part.hidden
     return counts, (*hidden, *expansion.extra)

@@ -1,0 +1,219 @@
+"""What became of the statements of a fit: which shaped it, which it misses, which are doubted; and its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from credo.constraints.constraint_set import Constraints
+from credo.errors import OptionError
+from credo.estimation import constrained
+from credo.estimation.methods import METHODS
+from credo.explain.build import PERCENTAGE_POINT, explain
+from credo.explain.explanation import Explanation
+from credo.explain.statement_references import StatementReference, references_to
+from credo.explain.violations import Violation, unused_statements, violations_of
+from credo.model.expansion import expand
+from credo.progress import ProgressListener, reporting
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from credo.results.fit_results import FitResult
+    from credo.sampling.doubted_statements import DoubtResult, StatementBelief
+
+# Binding statements ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BindingStatement:
+    """A statement that shaped the result, and the gain in log-likelihood if its bound moved by a percentage point."""
+
+    statement: StatementReference
+    gain_per_point: float
+
+
+def has_multipliers(fit: FitResult) -> bool:
+    """Whether the multipliers of the statements are known without further computation."""
+    return bool(fit.multipliers) or fit.posterior is None
+
+
+def multipliers_of(fit: FitResult) -> Mapping[int, float]:
+    """The multiplier of each statement: the gain in log-likelihood per unit of its bound.
+
+    A posterior mean has none of its own: those at the most probable CPTs are computed here, when they are asked for.
+    """
+    if has_multipliers(fit) or fit.problem is None:
+        return fit.multipliers
+    return constrained.multipliers_of(fit.problem)
+
+
+def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
+    """The statements that shaped the result, the one that matters most first."""
+    references = references_to(fit.knowledge.statements)
+    doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}  # at no bound
+    found = [
+        BindingStatement(references[number], PERCENTAGE_POINT * multiplier)
+        for number, multiplier in multipliers_of(fit).items()
+        if multiplier > 0.0 and number not in doubted
+    ]
+    return tuple(sorted(found, key=lambda each: -each.gain_per_point))
+
+
+def binding_frame(fit: FitResult) -> pl.DataFrame:
+    """The same as a frame; `FitResult.binding` describes its columns."""
+    import polars as pl
+
+    found = binding_statements(fit)
+    return pl.DataFrame(
+        {
+            "place": [each.statement.place or None for each in found],
+            "statement": [each.statement.text for each in found],
+            "gain_per_point": [each.gain_per_point for each in found],
+        },
+        schema={"place": pl.String, "statement": pl.String, "gain_per_point": pl.Float64},
+    )
+
+
+# Violated statements --------------------------------------------------------------------------------------------------
+
+
+def stated_constraints(fit: FitResult) -> Constraints | None:
+    """What the knowledge says about parameters, where the fit still has it."""
+    return None if fit.problem is None else fit.problem.stated
+
+
+def violated_statements(fit: FitResult) -> tuple[Violation, ...]:
+    """The statements that the learned CPTs do not satisfy, the worst first."""
+    return violations_of(fit.network, fit.knowledge, stated_constraints(fit))
+
+
+def violations_frame(fit: FitResult) -> pl.DataFrame:
+    """The same as a frame; `FitResult.violations` describes its columns."""
+    import polars as pl
+
+    found = violated_statements(fit)
+    return pl.DataFrame(
+        {
+            "place": [each.statement.place or None for each in found],
+            "statement": [each.statement.text for each in found],
+            "amount": [each.amount for each in found],
+            "confidence": [each.confidence for each in found],
+        },
+        schema={"place": pl.String, "statement": pl.String, "amount": pl.Float64, "confidence": pl.Float64},
+    )
+
+
+# Doubted statements ---------------------------------------------------------------------------------------------------
+
+
+def _require_doubt(fit: FitResult) -> DoubtResult:
+    if fit.doubt is None:
+        raise OptionError("No statement was doubted. Learn with doubt=True, or put statements into an expert's block.")
+    return fit.doubt
+
+
+def doubted_statements_of(fit: FitResult) -> list[tuple[StatementReference, StatementBelief]]:
+    """The statements that may be wrong, the least probable first."""
+    references = references_to(fit.knowledge.statements)
+    found = sorted(_require_doubt(fit).statements, key=lambda each: (each.probability, each.without, each.number))
+    return [(references[each.number], each) for each in found]
+
+
+def doubted_frame(fit: FitResult) -> pl.DataFrame:
+    """The same as a frame; `FitResult.statements` describes its columns."""
+    import polars as pl
+
+    found = doubted_statements_of(fit)
+    return pl.DataFrame(
+        {
+            "place": [reference.place or None for reference, _ in found],
+            "statement": [reference.text for reference, _ in found],
+            "expert": [belief.expert or None for _, belief in found],
+            "probability": [belief.probability for _, belief in found],
+            "without": [belief.without for _, belief in found],
+            "believed": [belief.believed for _, belief in found],
+        },
+        schema={
+            **dict.fromkeys(("place", "statement", "expert"), pl.String),
+            **dict.fromkeys(("probability", "without", "believed"), pl.Float64),
+        },
+    )
+
+
+def experts_frame(fit: FitResult) -> pl.DataFrame:
+    """How reliable each expert is; `FitResult.experts` describes the columns."""
+    import polars as pl
+
+    found = _require_doubt(fit).experts
+    return pl.DataFrame(
+        {
+            "expert": [each.name or None for each in found],
+            "reliability": [each.reliability for each in found],
+            "low": [each.low for each in found],
+            "high": [each.high for each in found],
+            "statements": [each.statements for each in found],
+            "given": [each.is_given for each in found],
+        },
+        schema={
+            "expert": pl.String,
+            **dict.fromkeys(("reliability", "low", "high"), pl.Float64),
+            "statements": pl.Int64,
+            "given": pl.Boolean,
+        },
+    )
+
+
+# The explanation ------------------------------------------------------------------------------------------------------
+
+
+def explain_fit(
+    fit: FitResult, *, verbose: bool | None = None, progress: ProgressListener | None = None
+) -> Explanation:
+    """Explain a fit: what each statement did, what each distribution rests on, what to observe next.
+
+    Parameters
+    ----------
+    fit
+        The result to explain.
+    verbose
+        Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
+    progress
+        A function that receives a `ProgressEvent` at every step.
+
+    Returns
+    -------
+    Explanation
+        Print it for a summary of a few sentences. It is computed anew at every call.
+
+    Raises
+    ------
+    OptionError
+        If the fit was made without its counts.
+    """
+    if fit.problem is None:
+        raise OptionError("This fit was made without its counts: learn again to have it explained.")
+    with reporting(verbose, progress) as notify:
+        return explain(
+            expand(fit.network).network,
+            fit.problem,
+            fit.knowledge,
+            multipliers=multipliers_of(fit),
+            posterior=fit.posterior,
+            has_intervals=not fit.no_interval,
+            method=fit.method,
+            is_incomplete=fit.is_incomplete,
+            notify=notify,
+            unused=unused_statements(
+                fit.network,
+                fit.knowledge,
+                METHODS[fit.method].binds_any_probability and fit.doubt is None,
+                stated_constraints(fit),
+            ),
+        )
+
+
+def reference_to_dict(statement: StatementReference) -> dict[str, Any]:
+    """A statement as JSON can refer to it."""
+    return {"statement": statement.text, "line": statement.line, "place": statement.place}
