@@ -121,7 +121,7 @@ class FitResult:
         Returns
         -------
         polars.DataFrame
-            One row a configuration: a column for each parent, then a column `name=state` for each state.
+            One row per configuration: a column for each parent, then a column `name=state` for each state.
         """
         return self.network.cpt(name)
 
@@ -139,7 +139,7 @@ class FitResult:
         Returns
         -------
         polars.DataFrame
-            One row a probability: a column for each parent, then `state`, `probability`, `low` and `high`.
+            One row per probability: a column for each parent, then `state`, `probability`, `low` and `high`.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class FitResult:
         Returns
         -------
         polars.DataFrame
-            One row a probability: a column for each parent, then `state`, `probability` and `deviation`.
+            One row per probability: a column for each parent, then `state`, `probability` and `deviation`.
 
         Raises
         ------
