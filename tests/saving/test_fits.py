@@ -265,7 +265,7 @@ def npy(array: Any) -> bytes:
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], str]] = {
-    "version": (lambda value, _: value.update(version=2, credo="9.9"), "saved by credo 9.9, in version 2"),
+    "version": (lambda value, _: value.update(version=9, credo="9.9"), "saved by credo 9.9, in version 9"),
     "format": (lambda value, _: value.update(format="other"), "no saved fit"),
     "part": (lambda value, _: value.pop("given"), "other parts"),
     "field": (lambda value, _: value["fit"].pop("rows"), "rows is missing"),

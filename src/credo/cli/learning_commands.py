@@ -46,7 +46,7 @@ def learn(
         typer.Option(
             "--knowledge",
             "-k",
-            help="A file with what experts know about NETWORK, one statement a line; may be repeated.",
+            help="A file with what experts know about NETWORK, one statement per line; may be repeated.",
         ),
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
@@ -219,7 +219,7 @@ def check(
         Path,
         typer.Argument(help="The network whose variables the knowledge is about; or knowledge that declares them"),
     ],
-    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement a line")] = None,
+    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement per line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
     separator: Separator = None,
     decimal: Decimal = ".",

@@ -185,7 +185,7 @@ def _read(path: Path, data: Path | None = None) -> Network:
     if is_knowledge_file(path):
         from credo.knowledge import declared_network
 
-        return declared_network(path, data).network
+        return declared_network(path, data=data).network
     fit = _saved(path)
     return read_network(path) if fit is None else fit.network
 

@@ -120,7 +120,7 @@ def add_arc(text: str, parent: str, child: str) -> str:
     if parent in structure.parents.get(child, ()):
         raise NetworkError(f"{child} depends on {parent} already.")
     if child in ancestors(structure.parents, [parent]):
-        raise NetworkError(f"{parent} depends on {child}: an arrow back would close a circle.")
+        raise NetworkError(f"{parent} depends on {child}: an arrow back would close a cycle.")
     for declaration in parsed.declarations:
         if isinstance(declaration, DependenceDeclaration) and declaration.children == (child,):
             assert declaration.span is not None

@@ -40,7 +40,7 @@ from credo.statistics.counts import Counts
 from credo.statistics.prior import as_prior
 from credo.types import Numbers, PathLike
 
-FORMAT, VERSION = "credo fit", 1  # a change of what the file means is a new version
+FORMAT, VERSION = "credo fit", 2  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
 DERIVED = ("network", "constraints", "blocks", "stated")
