@@ -266,7 +266,7 @@ def npy(array: Any) -> bytes:
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], str]] = {
     "version": (lambda value, _: value.update(version=9, credo="9.9"), "saved by credo 9.9, in version 9"),
-    "format": (lambda value, _: value.update(format="other"), "no saved fit"),
+    "format": (lambda value, _: value.update(format="other"), "not a saved fit"),
     "part": (lambda value, _: value.pop("given"), "other parts"),
     "field": (lambda value, _: value["fit"].pop("rows"), "rows is missing"),
     "unknown field": (lambda value, _: value["fit"].update(code="import os"), "code is unknown"),
