@@ -229,7 +229,7 @@ def test_a_failed_write_leaves_the_old_file(
 def test_a_file_that_is_cut_off_is_an_error(content: bytes, size: int, tmp_path: Path) -> None:
     path = tmp_path / "model.fit"
     path.write_bytes(content[:size])
-    with pytest.raises(FormatError, match="no saved fit, or it is damaged or cut off"):
+    with pytest.raises(FormatError, match="not a saved fit, or it is damaged or cut off"):
         credo.load(path)
 
 
@@ -237,7 +237,7 @@ def test_a_foreign_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "model.fit"
     for text in (b"network x {}", b"\x80\x04K*.", b"PK\x03\x04"):
         path.write_bytes(text)
-        with pytest.raises(FormatError, match="no saved fit"):
+        with pytest.raises(FormatError, match="not a saved fit"):
             credo.load(path)
     with pytest.raises(MissingFileError, match="no such file"):
         credo.load(tmp_path / "modl.fit")
@@ -266,11 +266,11 @@ def npy(array: Any) -> bytes:
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], str]] = {
     "version": (lambda value, _: value.update(version=9, credo="9.9"), "saved by credo 9.9, in version 9"),
-    "format": (lambda value, _: value.update(format="other"), "no saved fit"),
+    "format": (lambda value, _: value.update(format="other"), "not a saved fit"),
     "part": (lambda value, _: value.pop("given"), "other parts"),
     "field": (lambda value, _: value["fit"].pop("rows"), "rows is missing"),
     "unknown field": (lambda value, _: value["fit"].update(code="import os"), "code is unknown"),
-    "type": (lambda value, _: value["fit"].update(rows="many"), "it is no int"),
+    "type": (lambda value, _: value["fit"].update(rows="many"), "it is not of the type int"),
     "status": (lambda value, _: value["fit"].update(status="__class__"), "its value is unknown"),
     "method": (lambda value, _: value["problem"].update(method="eval"), "it is not a method"),
     "statement": (lambda value, _: value["statements"][0].update(statement="a rises"), "cannot be read"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, table_format
+from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, print_json, table_format
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, say
@@ -201,7 +200,7 @@ def learn(
     if as_json:
         asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
         compared = {} if checked is None else {"checks": checked.to_dict()}
-        _print_json({**result.to_dict(), **compared, **asked})
+        print_json({**result.to_dict(), **compared, **asked})
         return
     _show(result, out, report)
     if checked is not None:
@@ -251,7 +250,7 @@ def check(
         if report is not None:
             found.report(report)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         from credo.report.check_text import check_summary
 
@@ -406,10 +405,3 @@ def _show(result: FitResult, out: Path | None, report: Path | None) -> None:
 def _verbose(as_json: bool) -> bool | None:
     """Progress is shown on a terminal, but not beside JSON."""
     return False if as_json else None
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    import json
-
-    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")

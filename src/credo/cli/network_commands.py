@@ -49,7 +49,7 @@ def query(
     fit = _saved(network)
     found = query_network(_read(network), question) if fit is None else fit.query(question)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         say(str(found))
 
@@ -95,7 +95,7 @@ def show(
     for name in variable or ():
         given.variable(name)
     if as_json:
-        _print_json(_network_to_dict(given, variable or given.names))
+        print_json(_network_to_dict(given, variable or given.names))
     elif not variable:
         if fit is not None:
             from credo.report.fit_text import fit_plain_text
@@ -137,7 +137,7 @@ def compare(
 
     found = compare_networks(_read(first), _read(second))
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
         return
     if not len(found.parameters):
         say("The two networks have the same CPTs.")
@@ -214,7 +214,7 @@ def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> No
             frame.write_csv(draft)
         say(f"{counted(len(frame), what)} {'is' if len(frame) == 1 else 'are'} in {out}.")
     elif as_json:
-        _print_json(frame.to_dicts())
+        print_json(frame.to_dicts())
     elif sys.stdout.isatty():
         _print_frame(frame)
     else:
@@ -263,7 +263,9 @@ def _cuts_to_dict(cuts: CutPoints) -> dict[str, Any]:
     return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
+    """Print JSON, in which letters that the output cannot encode are escaped."""
     import json
 
-    say(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")

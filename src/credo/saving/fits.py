@@ -88,7 +88,7 @@ def load_fit(path: PathLike, kind: type[Result]) -> Result:
     archive = read_archive(path, WHAT)
     content = archive.content
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise FormatError(f"This is no {WHAT}.", archive.path)
+        raise FormatError(f"This is not a {WHAT}.", archive.path)
     if content.get("version") != VERSION:
         raise FormatError(
             f"This fit was saved by credo {content.get('credo')}, in version {content.get('version')} of the format; "

@@ -263,7 +263,7 @@ class Reader:
                 return float(plain)
             self._require(type(plain) in (int, float) and abs(plain) < 2**1023, place, "it is not a number")
             return float(plain)
-        self._require(type(plain) is hint, place, f"it is no {getattr(hint, '__name__', hint)}")
+        self._require(type(plain) is hint, place, f"it is not of the type {getattr(hint, '__name__', hint)}")
         return plain
 
     def _require(self, condition: bool, place: str, problem: str) -> None:

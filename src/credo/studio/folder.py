@@ -200,7 +200,7 @@ def read_plain_text(path: Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileError("This is no UTF-8 text.", path) from None
+        raise FileError("This is not UTF-8 text.", path) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
