@@ -24,7 +24,7 @@ from benchmarks.recording import record
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "brain-tumour"
 README = Path(__file__).resolve().parents[1] / "README.md"
-CLI = "from credo.cli.learning_commands import main; main()"
+CLI = "from credo.cli.app import main; main()"
 SETUP = f"""
 import credo
 import polars as pl

@@ -62,7 +62,7 @@ def test_the_code_on_a_page_runs_and_prints_what_the_page_says(page: Path) -> No
 def test_the_commands_on_the_pages_run() -> None:
     from typer.testing import CliRunner
 
-    from credo.cli.learning_commands import app
+    from credo.cli.app import app
 
     for page in PAGES:
         text = re.sub(r"\\\n\s*", "", page.read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from openpyxl import Workbook
 from typer.testing import CliRunner
 
 import credo
-from credo.cli.learning_commands import app
+from credo.cli.app import app
 
 NETWORK = credo.Network(
     {"fumée": ["no", "yes"], "dose": ["0.5", "1.5"]},

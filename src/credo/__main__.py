@@ -13,7 +13,7 @@ def main() -> None:
     """Run the command line."""
     gc.set_threshold(GARBAGE_FROM)
     end_on_signals()
-    from credo.cli.learning_commands import main as run
+    from credo.cli.app import main as run
 
     run()
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import credo
-from credo.cli.learning_commands import app
+from credo.cli.app import app
 
 NETWORK = credo.Network(
     {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},

@@ -13,7 +13,8 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from unittest import mock
 
-from credo.cli import learning_commands as cli
+from credo.cli import app as cli
+from credo.cli import learning_commands
 from credo.cli.signals import Watch
 
 
@@ -35,6 +36,7 @@ def run(*arguments: object, folder: Path | None = None) -> Done:
         mock.patch.object(sys, "stdout", out),
         mock.patch.object(sys, "stderr", errors),
         mock.patch.object(cli, "end_on_signals", Watch),
+        mock.patch.object(learning_commands, "end_on_signals", Watch),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("default")

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from credo.cli.learning_commands import app
+from credo.cli.app import app
 from credo.studio import learning
 from credo.studio import session as session_module
 from credo.studio.opening import fit_file

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from credo import __version__
-from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, add_commands, table_format
+from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, print_json, table_format
 from credo.cli.signals import end_on_signals
-from credo.errors import CredoError
 from credo.progress import reporting
-from credo.terminal import console, drop_output, never_fail_to_print, say
+from credo.terminal import console, say
 
 if TYPE_CHECKING:
     from credo.explain.doubting import Trust
@@ -24,71 +20,12 @@ if TYPE_CHECKING:
     from credo.statistics.prior import PriorLike
     from credo.types import TableLike
 
-app = typer.Typer(
-    name="credo",
-    help="Learn the probabilities of a Bayesian network from data and from what experts know.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 DEMO_QUESTIONS = (
     "P(disease=1 | age=54, smoker=yes, pressure=133.5)",
     "P(disease=1 | age=54, smoker=yes, pressure=133.5, ecg=abnormal)",
 )
-_UsageError: Any = typer.BadParameter.__mro__[2]  # ClickException, of click or of the copy in Typer
 
 
-def main() -> None:
-    """Run the command line; a user's mistake ends in one clear paragraph, a traceback only with --debug."""
-    end_on_signals()
-    never_fail_to_print()
-    debug = "--debug" in sys.argv
-    warnings.showwarning = lambda message, *_, **__: say(f"credo: {message}", sys.stderr)
-    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    try:
-        sys.exit(app(args=arguments, prog_name="credo", standalone_mode=False))
-    except CredoError as error:
-        if debug:
-            raise
-        say(f"credo: {error}", sys.stderr)
-        sys.exit(error.exit_code)
-    except OSError as error:  # of the system itself, such as output that cannot be written
-        if debug:
-            raise
-        drop_output()
-        say(f"credo: {error}", sys.stderr)
-        sys.exit(CredoError.exit_code)
-    except _UsageError as error:
-        if message := error.format_message():  # none where the help was shown instead
-            say(f"credo: {message}{_usage(error)}", sys.stderr)
-        sys.exit(error.exit_code)
-
-
-def _usage(error: Any) -> str:
-    """How the command is called, after a mistake in its arguments."""
-    context = getattr(error, "ctx", None)
-    return "" if context is None else f"\n{context.get_usage()}\nHelp: {context.command_path} --help"
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        say(f"credo {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def credo(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error. May stand anywhere.")] = False,
-) -> None:
-    """Learn the probabilities of a Bayesian network from data and from what experts know."""
-
-
-@app.command()
 def learn(
     network: Annotated[
         Path,
@@ -108,7 +45,7 @@ def learn(
         typer.Option(
             "--knowledge",
             "-k",
-            help="A file with what experts know about NETWORK, one statement a line; may be repeated.",
+            help="A file with what experts know about NETWORK, one statement per line; may be repeated.",
         ),
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
@@ -129,7 +66,7 @@ def learn(
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
     ] = None,
     doubt: Annotated[
-        bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
+        bool, typer.Option("--doubt", help="Allow every statement to be wrong, and report how probable each is.")
     ] = False,
     trust: Annotated[
         str | None,
@@ -263,7 +200,7 @@ def learn(
     if as_json:
         asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
         compared = {} if checked is None else {"checks": checked.to_dict()}
-        _print_json({**result.to_dict(), **compared, **asked})
+        print_json({**result.to_dict(), **compared, **asked})
         return
     _show(result, out, report)
     if checked is not None:
@@ -276,19 +213,18 @@ def learn(
         say(f"\n{result.query(question)}")
 
 
-@app.command()
 def check(
     network: Annotated[
         Path,
         typer.Argument(help="The network whose variables the knowledge is about; or knowledge that declares them"),
     ],
-    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement a line")] = None,
+    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement per line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
-    seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -314,7 +250,7 @@ def check(
         if report is not None:
             found.report(report)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         from credo.report.check_text import check_summary
 
@@ -324,7 +260,6 @@ def check(
     raise typer.Exit(found.exit_code)
 
 
-@app.command()
 def methods() -> None:
     """List the methods, and when to use which."""
     from rich.table import Table
@@ -340,7 +275,6 @@ def methods() -> None:
     console().print(table)
 
 
-@app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
@@ -372,7 +306,6 @@ def demo(
         say(str(answer))
 
 
-@app.command()
 def studio(
     model: Annotated[
         Path | None, typer.Argument(help="Knowledge (.credo) or a network; a table alone may stand here, too")
@@ -383,7 +316,7 @@ def studio(
         "127.0.0.1"
     ),
     expose: Annotated[
-        str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
+        str, typer.Option(help="Let other machines reach the studio: the word that the message without it asks for.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     separator: Separator = None,
@@ -398,7 +331,10 @@ def studio(
     serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser)
 
 
-add_commands(app)
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module to the command line."""
+    for command in (learn, check, methods, demo, studio):
+        app.command()(command)
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> PriorLike | None:
@@ -469,10 +405,3 @@ def _show(result: FitResult, out: Path | None, report: Path | None) -> None:
 def _verbose(as_json: bool) -> bool | None:
     """Progress is shown on a terminal, but not beside JSON."""
     return False if as_json else None
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    import json
-
-    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")

@@ -74,7 +74,7 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
 
     full = np.flatnonzero(linear.lengths > 0)
     full = full[np.argsort(constraint_block[full], kind="stable")]
-    whole = _block(layout, touched[np.argsort(block_of, kind="stable")], linear, full)
+    whole = _block(layout, touched[np.argsort(block_of, kind="stable")], linear.take(full), full)
     counts = (np.bincount(of, minlength=len(firsts)) for of in (block_of, constraint_block[full]))
     blocks = apart(whole, *(starts_of(count) for count in counts))
     products_by_block: dict[int, list[ProductConstraint]] = {}
@@ -95,18 +95,21 @@ def one_block(constraints: Constraints) -> Block | None:
     if not indices.size:
         return None
     touched = np.unique(constraints.layout.distribution_of(indices))
-    block = _block(constraints.layout, touched, linear, np.flatnonzero(linear.lengths > 0))
+    full = np.flatnonzero(linear.lengths > 0)
+    own = linear if len(full) == len(linear) else linear.take(full)
+    block = _block(constraints.layout, touched, own, full)
+    if not products:
+        return block
     return replace(block, products=tuple(_localised(product, block.parameters) for product in products))
 
 
-def _block(layout: Layout, configurations: Indices, linear: LinearConstraints, chosen: Indices) -> Block:
-    """One block of these distributions, in this order, and of the chosen constraints."""
+def _block(layout: Layout, configurations: Indices, own: LinearConstraints, numbers: Indices) -> Block:
+    """One block of these distributions, in this order, and of these constraints with their numbers."""
     variable, configuration = layout.locate_distributions(configurations)
     sizes = layout.sizes[layout.members[layout.member_starts[variable + 1] - 1]]
     distributions = starts_of(sizes)
     first = layout.cell_starts[variable] + configuration * sizes
     parameters = np.repeat(first - distributions[:-1], sizes) + np.arange(distributions[-1])
-    own = linear.take(chosen)
     ascending = np.argsort(parameters, kind="stable")
     local = ascending[np.searchsorted(parameters, own.indices, sorter=ascending)]
     places = zip(variable.tolist(), configuration.tolist(), strict=True)
@@ -116,7 +119,7 @@ def _block(layout: Layout, configurations: Indices, linear: LinearConstraints, c
         distributions,
         np.repeat(np.arange(len(sizes)), sizes),
         replace(own, indices=local.astype(np.int64)),
-        chosen,
+        numbers,
     )
 
 

@@ -207,7 +207,7 @@ class ConstraintBuilder:
     # Constraints of statements that were lowered before
 
     def place(self) -> tuple[int, int, int]:
-        """How much there is so far: pieces, constraints, and what is no linear constraint."""
+        """How much there is so far: pieces, constraints, and what is not a linear constraint."""
         others = len(self.products) + len(self.general) + len(self.ties) + len(self.forms)
         return len(self._bounds), self._count, others
 
@@ -266,7 +266,7 @@ class ConstraintBuilder:
 
 
 def configuration_offsets(axes: Mapping[str, Indices], family: Family, moving: Iterable[str]) -> Indices:
-    """What to add to a base index for each configuration of `axes`, the last axis running fastest.
+    """What to add to a base index for each configuration of `axes`, the last axis varying fastest.
 
     `axes` gives the states that each free variable takes, by position; only those in `moving` move this family's
     index, the others repeat it, so that one configuration is the same in every term of a statement.

@@ -1,4 +1,4 @@
-"""How much memory and time a stage takes, estimated from the size of the problem before it begins: a function a stage.
+"""How much memory and time a stage takes, estimated from the size of the problem before it begins.
 
 The constants are measured ones, rounded up. Sampling has its plan (`sampling/plan.py`) and inference its own tables
 (`statistics/inference/elimination.py`), because both know more; everything else that grows with the knowledge is here.

@@ -280,7 +280,7 @@ def general_findings(general: GeneralEnd) -> Iterator[Finding]:
     if general.holds:
         message = (
             "Other probabilities may fit the data better, because some statements are about probabilities that several "
-            "CPTs make up: they were bound by steps from several starts."
+            "CPTs make up: only a local optimum can be found, here from several starts."
         )
         yield Finding("local optimum", message)
     else:

@@ -84,7 +84,9 @@ def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
 
 IN_PARTITIONS = "the values of tied rows in partitions are not drawn"
 MEANS_ONLY = "method=posterior gives means, without intervals."
-NAMED_ALIKE = "method=posterior gives intervals, with the states named in each draw as is nearest to what EM finds."
+NAMED_ALIKE = (
+    "method=posterior gives intervals, with the states named in each draw so that they are nearest to what EM finds."
+)
 TAKES_LONGER = "method=posterior gives intervals and takes that long."
 
 

@@ -297,8 +297,8 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
         notes.append(
             "The data have missing values, hidden variables or tied rows. What a statement changed is therefore "
             "computed from expected counts, the last ones of EM. What the data on their own say about a statement is "
-            "seen in the rows that show a variable and its parents, without tied rows knowing of each other. Whether "
-            "the knowledge improves predictions is not available."
+            "seen in the rows that show a variable and its parents, and ties are ignored there. Whether the knowledge "
+            "improves predictions is not computed."
         )
     elif too_many_cells:
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")

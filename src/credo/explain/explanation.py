@@ -93,7 +93,7 @@ class ConfigurationExplanation:
     Attributes
     ----------
     variable, index
-        The variable, and the number of its parents' configuration, from 0, the last parent running fastest.
+        The variable, and the number of its parents' configuration, from 0, the last parent varying fastest.
     label
         The same for a reader: `P(lung | smoke=yes)`.
     observations

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from math import inf, log, nan, prod, sqrt
 from zlib import crc32
 
@@ -24,7 +25,7 @@ from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
 from credo.explain.tail_bounds import tail_bounds
-from credo.types import Flags, Indices, Numbers
+from credo.types import Flags, Numbers
 
 CountsOfConfiguration = Callable[[str, int], Numbers]
 
@@ -258,7 +259,7 @@ def _probability(
 
     Where it has no closed form it is drawn; with `most` above one, until it held often enough or most times as often.
     """
-    exact = None if block.products else _exact(block, np.arange(len(block.linear)), concentration)
+    exact = None if block.products else _exact(block, concentration)
     if exact is not None:
         return ProbabilityEstimate(exact, 0.0, is_exact=True)
     rng = np.random.default_rng(seed)
@@ -274,27 +275,31 @@ def _probability(
     return ProbabilityEstimate(0.0, 0.0, upper_bound=max(upper_bound, _LEAST_PROBABILITY))
 
 
-def _exact(block: Block, constraints: Indices, concentration: Numbers) -> float | None:
+def _exact(block: Block, concentration: Numbers) -> float | None:
     """The probability of a statement whose constraints all bound one sum of states, or one difference of two sums.
 
     A sum in one distribution is a Beta variable, and sums in different ones are independent; None for any other form.
     """
     linear = block.linear
+    starts, indices, coefficients = linear.starts.tolist(), linear.indices.tolist(), linear.coefficients.tolist()
     shape, low, high = None, -inf, inf
-    for constraint in constraints.tolist():
-        entries = slice(linear.starts[constraint], linear.starts[constraint + 1])
-        indices, coefficients = linear.indices[entries], linear.coefficients[entries]
-        scale = abs(coefficients[0])
-        if np.ptp(np.abs(coefficients)) > 0.0:
+    for (start, end), bound, is_equality in zip(
+        pairwise(starts), linear.bounds.tolist(), linear.equality.tolist(), strict=True
+    ):
+        scale = abs(coefficients[start])
+        plus: list[int] = []
+        minus: list[int] = []
+        for k in range(start, end):
+            if abs(coefficients[k]) != scale:
+                return None
+            (plus if coefficients[k] > 0.0 else minus).append(indices[k])
+        own = frozenset(plus), frozenset(minus)
+        shape = shape or own
+        if own != shape and own[::-1] != shape:
             return None
-        plus, minus = frozenset(indices[coefficients > 0].tolist()), frozenset(indices[coefficients < 0].tolist())
-        first, second = (plus, minus) if shape is None or (plus, minus) == shape else (minus, plus)
-        shape = shape or (first, second)
-        if (first, second) != shape:
-            return None
-        bound, width = linear.bounds[constraint] / scale, EQUALITY_TOLERANCE / scale
-        sign = 1.0 if (plus, minus) == shape else -1.0
-        if linear.equality[constraint]:
+        sign = 1.0 if own == shape else -1.0
+        bound, width = bound / scale, EQUALITY_TOLERANCE / scale
+        if is_equality:
             low, high = max(low, sign * bound - width), min(high, sign * bound + width)
         elif sign > 0.0:
             high = min(high, bound)
@@ -303,26 +308,24 @@ def _exact(block: Block, constraints: Indices, concentration: Numbers) -> float 
     assert shape is not None
     if low > high:
         return 0.0
-    betas = [_beta(block, states, concentration) for states in shape]
-    first_beta, second_beta = betas
+    first, second = (_beta(block, states, concentration) for states in shape)
     if shape[0] and shape[1]:
         owners = {int(block.distribution_of[next(iter(states))]) for states in shape}
-        if first_beta is None or second_beta is None or len(owners) == 1:
+        if first is None or second is None or len(owners) == 1:
             return None
-        return difference_probability(first_beta, second_beta, low, high)
-    if first_beta is not None:
-        return interval_probability(first_beta, low, high)
-    return None if second_beta is None else interval_probability(second_beta, -high, -low)
+        return difference_probability(first, second, low, high)
+    if first is not None:
+        return interval_probability(first, low, high)
+    return None if second is None else interval_probability(second, -high, -low)
 
 
 def _beta(block: Block, states: frozenset[int], concentration: Numbers) -> Beta | None:
     """The Beta distribution of a sum of states of one distribution; None for none, all, or states of several."""
-    owners = set(block.distribution_of[sorted(states)].tolist())
-    if len(owners) != 1:
+    if not states:
         return None
-    owner = owners.pop()
-    start, stop = block.distributions[owner], block.distributions[owner + 1]
-    if len(states) == stop - start:
+    owner = int(block.distribution_of[min(states)])
+    start, stop = int(block.distributions[owner]), int(block.distributions[owner + 1])
+    if max(states) >= stop or len(states) == stop - start:
         return None
     part = float(concentration[sorted(states)].sum())
     return part, float(concentration[start:stop].sum()) - part
@@ -349,12 +352,15 @@ def _draws_that_hold(block: Block, concentration: Numbers, draws: int, rng: np.r
 
 def dirichlet_draws(rng: np.random.Generator, block: Block, concentration: Numbers, draws: int) -> Numbers:
     """Draws of all parameters of a block, (draws, parameters): gammas, divided by their sum in each distribution."""
+    gammas = np.empty((block.size, draws))  # one parameter after the other, which is quicker than draw by draw
     if (concentration == 1.0).all():
-        gammas = rng.standard_exponential((draws, block.size))  # the same numbers, in half the time
+        rng.standard_exponential(out=gammas)  # the same numbers, in half the time
     else:
-        gammas = rng.standard_gamma(concentration, size=(draws, block.size))
-    sums = np.add.reduceat(gammas, block.distributions[:-1], axis=1)
-    return np.asarray(gammas / np.repeat(sums, np.diff(block.distributions), axis=1), dtype=np.float64)
+        for own, value in zip(gammas, concentration.tolist(), strict=True):
+            rng.standard_gamma(value, out=own)
+    sums = np.add.reduceat(gammas, block.distributions[:-1], axis=0)
+    gammas /= sums[block.distribution_of]
+    return gammas.T
 
 
 def _product_holds(product: ProductConstraint, logs: Numbers) -> Flags:

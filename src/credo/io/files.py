@@ -45,7 +45,7 @@ BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 def require_path(path: object) -> None:
-    """Raise if something is no path at all."""
+    """Raise if something is not a path at all."""
     if not isinstance(path, str | os.PathLike):
         raise OptionError(f"A path is a text or a pathlib.Path, not {path!r}.")
 
@@ -73,7 +73,7 @@ def require_file(path: PathLike, what: str, folder_allowed: bool = False) -> Non
 
 
 def read_text(path: PathLike) -> str:
-    """The text of a network file, unpacked if its name ends in `.gz`; errors say on which line it is no text."""
+    """The text of a network file, unpacked if its name ends in `.gz`; errors say on which line it is not a text."""
     content = read_content(path)
     try:
         text = content.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""From text to statements, one a line, each with its place; every mistake of the text is collected."""
+"""From text to statements, one per line, each with its place; every mistake of the text is collected."""
 
 from __future__ import annotations
 

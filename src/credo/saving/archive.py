@@ -63,7 +63,7 @@ def read_archive(path: PathLike, what: str) -> Archive:
     Raises
     ------
     FormatError
-        If the file is no archive, or is damaged or cut off.
+        If the file is not an archive, or is damaged or cut off.
     FileError
         If it does not exist or cannot be read.
     TooLargeError
@@ -91,7 +91,7 @@ def _read(raw: BinaryIO, path: PathLike, what: str) -> Archive:
     except (FormatError, TooLargeError):
         raise
     except Exception:  # whatever a damaged archive makes of its readers
-        raise FormatError(f"This is no {what}, or it is damaged or cut off.", str(path)) from None
+        raise FormatError(f"This is not a {what}, or it is damaged or cut off.", str(path)) from None
     return Archive(str(path), content, members)
 
 

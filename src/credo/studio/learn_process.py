@@ -24,7 +24,7 @@ def main() -> int:
     """Do one job."""
     job = json.loads(sys.stdin.readline())
     output = sys.stdout
-    sys.stdout = sys.stderr  # whatever else is printed is no event
+    sys.stdout = sys.stderr  # whatever else is printed is not an event
 
     def tell(**event: Any) -> None:
         output.write(json.dumps(event) + "\n")

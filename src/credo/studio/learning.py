@@ -105,7 +105,7 @@ async def follow(run: Run, tell: Tell) -> None:
                 event["seconds"] = monotonic() - run.started
             ended = ended or event["event"] in ("done", "error")
             await tell(event)
-    except ValueError:  # a line that is no event: what wrote it is broken
+    except ValueError:  # a line that is not an event: what wrote it is broken
         end(run)
     code = await run.process.wait()
     last = (await errors).decode("utf-8", "replace").strip().splitlines()[-1:]

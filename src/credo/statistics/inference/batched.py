@@ -205,7 +205,7 @@ def _too_large(cells: int, limit: int, scope: Scope, names: Sequence[str]) -> To
 
 
 def batch_fastest(array: Numbers) -> Numbers:
-    """The same array, (batch, …), in memory with the batch running fastest."""
+    """The same array, (batch, …), in memory with the batch varying fastest."""
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
 
 

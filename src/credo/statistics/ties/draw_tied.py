@@ -53,7 +53,7 @@ def why_not_drawn(tied: TiedData) -> str:
 
 
 def fractional_tied_rows(tied: TiedData) -> tuple[int, float] | None:
-    """The first of incomplete rows, tied or not, with a weight that is no whole number, and this weight."""
+    """The first of incomplete rows, tied or not, with a weight that is not a whole number, and this weight."""
     found = [fractional_rows(part) for part in (tied.seen.prepared, tied.seen.rest)]
     return min((each for each in found if each is not None), default=None)
 
@@ -142,7 +142,7 @@ def _messages_of_terms(relaxation: Relaxation, enumeration: Enumeration) -> Indi
     column = np.repeat(np.arange(len(states)), states)
     state = np.arange(len(column)) - relaxation.offsets[column]
     place[relaxation.cells[column] + state * relaxation.steps[column]] = np.arange(len(column))
-    found = np.sort(place[enumeration.cells], axis=0)  # what is no sensor comes last
+    found = np.sort(place[enumeration.cells], axis=0)  # what is not a sensor comes last
     return found[: int((found < count).any(axis=1).sum())]
 
 
