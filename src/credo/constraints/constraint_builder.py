@@ -34,7 +34,7 @@ from credo.model.network import Network
 from credo.types import Indices, Numbers
 
 MAX_CONSTRAINTS = 5_000_000
-_BYTES_A_CONSTRAINT, _BYTES_AN_ENTRY = 40, 16
+_BYTES_PER_CONSTRAINT, _BYTES_PER_ENTRY = 40, 16
 
 
 class StateOrderLike(Protocol):
@@ -142,7 +142,7 @@ class ConstraintBuilder:
         """Count constraints before they are made, and refuse more than the limit."""
         self._count += count
         if self._count > self._max_constraints:
-            bytes_needed = count * (_BYTES_A_CONSTRAINT + _BYTES_AN_ENTRY * entries)
+            bytes_needed = count * (_BYTES_PER_CONSTRAINT + _BYTES_PER_ENTRY * entries)
             subject = "This statement" if statement is None else quoted_statement(statement)
             raise TooLargeError(
                 f"{subject} alone means {count:,} constraints, one for each configuration of the parents "

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 BINS = 3  # states of a measured variable about which nothing is said
 FEWER_BINS = 2  # where three would leave too few rows
-ROWS_A_NUMBER = 5  # of data, for each number of the CPTs that the variable is part of
+ROWS_PER_NUMBER = 5  # of data, for each number of the CPTs that the variable is part of
 MOST_CATEGORIES = 100  # different texts in a column that can still be meant as states
 
 
@@ -355,7 +355,7 @@ class _Choices:
         """Three states, or two where a family of the variable would have fewer than five rows for each number."""
         for child in self.columns.keys() | self.parents.keys():
             family = (child, *self.parents.get(child, ()))
-            if name in family and len(self.frame) < ROWS_A_NUMBER * prod(self._size(each) for each in family):
+            if name in family and len(self.frame) < ROWS_PER_NUMBER * prod(self._size(each) for each in family):
                 return FEWER_BINS
         return BINS
 

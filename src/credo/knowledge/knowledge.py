@@ -238,8 +238,8 @@ def expert(
     Examples
     --------
     >>> import credo
-    >>> said = credo.expert("radiology", ["smoke raises lung", credo.P("lung=yes") <= 0.1], reliability=0.9)
-    >>> len(said)
+    >>> statements = credo.expert("radiology", ["smoke raises lung", credo.P("lung=yes") <= 0.1], reliability=0.9)
+    >>> len(statements)
     2
     """
     parsed = read_sources(items_of(statements))

@@ -14,7 +14,7 @@ from credo.model.network import Network
 from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import MOST_CELLS, cpt_distribution, draws_for, interval_ends, why_no_interval
 from credo.results.fit_results import FitResult, require_level
-from credo.statistics.inference.batched import BYTES_A_CELL
+from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
     BatchedCPTs,
     as_batch,
@@ -44,7 +44,7 @@ def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.Da
     network = expand(fit.network).network
     cells = marginal_factors(network, {}).plan.cells
     if cells > most_cells:
-        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_A_CELL)
+        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_PER_CELL)
     return predict_case(fit, {}, None, level, most_cells)
 
 

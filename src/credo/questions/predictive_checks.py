@@ -211,8 +211,8 @@ def _checks(
         else:
             where = f"{other}={network.states(other)[first]} and {label}"
             sentence = _link_sentence(network, variable, other, where, observed, expected)
-        said = sentence if adjusted <= LEVEL else ""
-        found.append(PredictiveCheck(kind, variable, other, where, observed, expected, p, adjusted, said))
+        message = sentence if adjusted <= LEVEL else ""
+        found.append(PredictiveCheck(kind, variable, other, where, observed, expected, p, adjusted, message))
     return found
 
 

@@ -302,9 +302,9 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
 
 def _findings(fit: FitResult, explanation: Explanation) -> str:
     """What else a reader should know: a few in sight, the others folded; not what the summary says already."""
-    said = set(explanation.summary)
+    in_summary = set(explanation.summary)
     others = [finding for finding in other_findings(fit) if finding.kind not in TECHNICAL]
-    texts = [text for text in map(str, others) if text not in said]
+    texts = [text for text in map(str, others) if text not in in_summary]
     if not texts:
         return ""
     shown = [text if len(text) <= LONG_FINDING else f"{text[:LONG_FINDING]} …" for text in texts[:MAX_FINDINGS]]

@@ -156,7 +156,7 @@ class FitResult:
         ['state', 'probability', 'low', 'high']
         """
         low, high = self.interval_arrays(name, level)
-        return one_row_a_probability(self, name, low=low, high=high)
+        return one_row_per_probability(self, name, low=low, high=high)
 
     def interval_arrays(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The ends (low, high) of the same intervals as `interval` gives, as arrays.
@@ -195,7 +195,7 @@ class FitResult:
         OptionError
             If the method gives no uncertainty, or missing values could not be drawn.
         """
-        return one_row_a_probability(self, name, deviation=self.deviation_array(name))
+        return one_row_per_probability(self, name, deviation=self.deviation_array(name))
 
     def deviation_array(self, name: str) -> Numbers:
         """The same standard deviations as `deviation` gives, as an array.
@@ -410,7 +410,7 @@ class FitResult:
         return self.posterior
 
 
-def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
+def one_row_per_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
     """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
     import numpy as np
     import polars as pl

@@ -68,14 +68,14 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
     check_fit_target(path)
     writer = Writer()
     problem = fit.problem
-    said = (*fit.knowledge.declarations, *fit.knowledge.statements)
+    lines = (*fit.knowledge.declarations, *fit.knowledge.statements)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
         "fit": writer.record(fit, "", ("knowledge", "posterior", "problem", "row_sample"), FitResult),
         "given": writer.value(fit.knowledge.network, Network, "given"),
-        "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
+        "statements": writer.value(map(_kept, lines), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
         "problem": None if problem is None else writer.record(problem, "problem", (*DERIVED, *LEFT_OUT)),
     }
