@@ -134,7 +134,7 @@ fuzz: setup
 # Atheris has wheels for Linux and macOS; it is installed here, and not with the other packages.
 fuzz-coverage: setup
 	$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
-	for kind in $(or $(KIND),knowledge bif xmlbif xdsl uai net dsl csv); do \
+	for kind in $(or $(KIND),knowledge bif xmlbif xdsl uai net dsl csv saved); do \
 	  $(BIN)/python -m fuzz.coverage $$kind -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 # JSON=1 keeps the figures in benchmarks/results.json, which docs/evidence.md quotes; ONLY="learn read_bif" runs some.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from fuzz.state import FOUND, STATE
@@ -26,21 +27,32 @@ def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1] not in READERS:
         sys.exit(f"usage: python -m fuzz.coverage KIND [options of libFuzzer]; KIND is one of {', '.join(READERS)}")
     name = sys.argv.pop(1)
-    with atheris.instrument_imports(include=["credo"]):
+    folder = Path(tempfile.mkdtemp(prefix="credo-fuzz-"))
+    with atheris.instrument_imports(include=["credo"], exclude=_compiled()):
         from fuzz.failures import run_input
         from fuzz.kind import kind_named, make_input, to_bytes
 
         kind = kind_named(name)
+        starting = [to_bytes(make_input(kind, 0, number)) for number in range(STARTING)]
+        for content in starting:  # much is imported when it is first used
+            run_input(kind, content, folder)
     corpus = STATE / f"corpus-{name}"
     if not corpus.exists():
         corpus.mkdir(parents=True)
-        for number in range(STARTING):
-            (corpus / f"start-{number}").write_bytes(to_bytes(make_input(kind, 0, number)))
+        for number, content in enumerate(starting):
+            (corpus / f"start-{number}").write_bytes(content)
     FOUND.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="credo-fuzz-"))
     options = ["-timeout=10", "-rss_limit_mb=4096", f"-artifact_prefix={FOUND}/{name}-coverage-", *sys.argv[1:]]
     atheris.Setup([sys.argv[0], *options, str(corpus)], lambda content: run_input(kind, content, folder) and None)
     atheris.Fuzz()
+
+
+def _compiled() -> list[str]:
+    """The modules of compiled functions: Numba reads their code, and cannot read what Atheris adds."""
+    found = find_spec("credo")
+    assert found is not None
+    folders = [Path(each) / "kernels" for each in found.submodule_search_locations or ()]
+    return [f"credo.kernels.{path.stem}" for folder in folders for path in sorted(folder.glob("*.py"))]
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import io
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -174,9 +175,10 @@ ARROW: dict[str, Callable[[list[Any]], Any]] = {
     "run ends": lambda values: pa.compute.run_end_encode(pa.array(_texts(values), pa.string())),
 }
 BUILDERS = {"pandas": PANDAS, "polars": POLARS, "lazy": POLARS, "pyarrow": ARROW}
+LIBRARIES = (*("pandas", "polars", "pyarrow") * 3, "lazy")  # which starts a streaming engine, and is slow
 
 
-def make(choose: Random, libraries: tuple[str, ...] = tuple(BUILDERS)) -> dict[str, Any]:
+def make(choose: Random, libraries: tuple[str, ...] = LIBRARIES) -> dict[str, Any]:
     """A recipe: a library, and for each column its name, its type and what its values are made of."""
     library = choose.choice(libraries)
     rows = choose.choice((0, 1, 2, 5, 20))
@@ -260,10 +262,13 @@ def _others(recipe: dict[str, Any]) -> tuple[str, ...]:
 
 FRAMES = Kind("frames", make, check, ".json")
 PARQUET_LIBRARIES = ("polars", "pyarrow")
+STARTS = 2000  # files that inputs start from, written once a worker
 
 
-def make_parquet(choose: Random) -> Input:
-    """A written frame with a few changed bytes."""
+@lru_cache(maxsize=STARTS)
+def start(number: int) -> bytes:
+    """The Parquet file of a random frame."""
+    choose = Random(f"parquet {number}")
     while True:
         recipe = make(choose, PARQUET_LIBRARIES)
         target = io.BytesIO()
@@ -275,7 +280,12 @@ def make_parquet(choose: Random) -> Input:
                 pa.parquet.write_table(frame, target, compression=choose.choice(("none", "snappy")))
         except Exception:  # the library cannot build or write it
             continue
-        return mutated(choose, target.getvalue(), (b"PAR1", b"\x15\x00", b"\xff\xff\xff\x7f"))
+        return target.getvalue()
+
+
+def make_parquet(choose: Random) -> Input:
+    """One of many written frames, with a few changed bytes."""
+    return mutated(choose, start(choose.randrange(STARTS)), (b"PAR1", b"\x15\x00", b"\xff\xff\xff\x7f"))
 
 
 def check_parquet(given: Input, folder: Path) -> str:

@@ -144,7 +144,7 @@ def check_dataset(data: Dataset, network: Network) -> None:
     assert data.names == network.names, "a table with other variables"
     sizes = np.array([len(network.states(name)) for name in network.names])
     assert (data.codes >= -1).all(), "a code below -1"
-    assert (data.codes < sizes).all(), "a code that is no state"
+    assert (data.codes < sizes).all(), "a code that is not a state"
     for name in data.hidden:
         assert (data.codes[:, network.names.index(name)] == -1).all(), "a hidden variable with values"
     if data.weights is not None:

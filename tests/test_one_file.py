@@ -74,7 +74,7 @@ def test_rows_with_missing_values_are_used_unless_complete_rows_are_asked_for(fo
 def test_text_and_a_frame_give_the_same_as_a_network_of_the_same_structure(folder: Path) -> None:
     frame = pl.read_csv(folder / "complete.csv")
     one = credo.fit(SENTENCES, frame, method="cmap")
-    network = credo.declared_network(SENTENCES, frame).network
+    network = credo.declared_network(SENTENCES, data=frame).network
     two = credo.fit(network, frame, SENTENCES, method="cmap")
     assert one.network == two.network
     assert one.knowledge.statements == two.knowledge.statements

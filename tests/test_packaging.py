@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,3 +140,26 @@ def test_no_code_from_data_no_network_no_pickle() -> None:
 )
 def test_a_broken_promise_is_noticed(code: str, name: str) -> None:
     assert list(broken_promises(ast.parse(code))) == [(1, name)]
+
+
+WITHOUT_POSIX = """
+import importlib, os, pkgutil, signal, sys
+import numba, polars, scipy.optimize, scipy.sparse, typer  # other libraries, as they are on this system
+for name in ("fcntl", "grp", "posix", "pwd", "resource", "syslog", "termios"):
+    sys.modules[name] = None
+for module, names in (
+    (os, "sysconf register_at_fork fork geteuid getuid killpg setsid sched_getaffinity"),
+    (signal, "SIGHUP SIGKILL SIGALRM SIGPIPE pthread_sigmask sigwait"),
+):
+    for name in names.split():
+        vars(module).pop(name, None)
+sys.platform = "win32"
+import credo
+for each in pkgutil.walk_packages(credo.__path__, "credo."):
+    if not each.name.startswith(("credo.plot", "credo.sklearn", "credo.studio")):
+        importlib.import_module(each.name)
+"""
+
+
+def test_nothing_that_only_posix_has_is_needed_to_import() -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_POSIX], check=True)

@@ -95,6 +95,33 @@ def test_errors_are_also_built_in_ones(error: errors.CredoError, built_in: type[
     assert again.__dict__ == error.__dict__
 
 
+def test_what_public_objects_hold_and_return_is_public() -> None:
+    """But for what is described as the inside of credo, and the objects of other libraries."""
+    inside = {"Problem", "RowSample", "NumbersSeen", "Linear"}
+    for name in credo.__all__:
+        value = getattr(credo, name)
+        held = {}
+        for base in value.__mro__ if inspect.isclass(value) else ():
+            if base.__module__.startswith("credo."):
+                held |= vars(base).get("__annotations__", {})
+                for key, member in vars(base).items():
+                    function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+                    if inspect.isfunction(function):
+                        held[key] = function.__annotations__.get("return")
+        if inspect.isfunction(value):
+            held["return"] = value.__annotations__.get("return")
+        home = vars(sys.modules[value.__module__]) if held else {}
+        for key, annotation in held.items():
+            for word in set() if key.startswith("_") else set(re.findall(r"\b[A-Z]\w+", str(annotation))) - inside:
+                found = home.get(word)
+                if (
+                    inspect.isclass(found)
+                    and found.__module__.startswith("credo.")
+                    and found.__module__ != "credo.types"
+                ):
+                    assert getattr(credo, word, None) is found, f"{name}.{key} is a {word}"
+
+
 def test_every_error_of_this_list_is_public() -> None:
     for error, _ in ERRORS:
         assert getattr(credo, type(error).__name__) is type(error)

@@ -13,7 +13,7 @@ from credo.model.network import Network
 ABSENT, PRESENT = "0", "1"
 STATES = (ABSENT, PRESENT)
 
-# unit: (parents, P(present) for each configuration, the last parent running fastest)
+# unit: (parents, P(present) for each configuration, the last parent varying fastest)
 UNITS: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "AU27": ((), (0.2,)),
     "AU6": ((), (0.25,)),

@@ -15,21 +15,21 @@ RIVALS = ("hierarchical", "backing_off")  # ahead of which it is to be in nine o
 METHODS = (*ALWAYS, *RIVALS, "posterior")
 COMMAND = "python -m experiments.prior --minutes 600"
 REASONS = """What the cells in which it is behind have in common (these networks were looked at for the reason
-alone), and what was tried about it, on the networks with a star and on random ones, by an imitation of
-the sampler that knows no statements:
+alone), and what was tried about it, on the networks with a star and on random ones, with a simplified
+sampler without statements:
 
 - **Rare causes** (earthquake, cancer). Configurations with most of the rows are nearly deterministic: without a cause
   there is hardly ever an effect. The prior learns that from them, and takes one or two rows of a rare configuration
-  for more than they are; one added to every count is more cautious there. To have no component of small strength for
-  configurations with few rows helps in random networks of this kind, and costs as much where such configurations are
-  deterministic, too, as in asia and alarm. Other strengths change next to nothing.
+  for more than they are; one added to every count is more cautious there. Leaving out components of small strength
+  where configurations have few rows helps in random networks of this kind, and costs as much where such configurations
+  are deterministic, too, as in asia and alarm. Other strengths change next to nothing.
 - **Impossible states** (pigs: a genotype given those of both parents). Configurations resemble each other in part,
   and what neighbours predict has a share for states that are impossible. Components with some states left out (sparse
   supports) bring little as long as there is pooling, which is worth more elsewhere.
-- **Nothing in common.** In random networks whose distributions are independent, some CPTs seem to resemble themselves
-  by chance, and more so in the model with exceptions: which configurations these are is found from the counts that
-  the others then predict. Requiring more evidence of that model brings the estimate nearer to `map` there, and makes
-  alarm and andes worse by as much.
+- **Nothing in common.** In random networks whose distributions are independent, configurations of some CPTs seem to
+  resemble each other by chance, and more so in the model with exceptions: which configurations these are is found from
+  the counts that the others then predict. Requiring more evidence of that model brings the estimate nearer to `map`
+  there, and makes alarm and andes worse by as much.
 """
 
 

@@ -89,7 +89,7 @@ def auc_table(folds: pl.DataFrame, group: str, kinds: tuple[str, ...], title: st
     """One line for each domain, one column for each learner; the best in bold."""
     means = folds.filter(pl.col("group") == group).group_by("domain", "learner").agg(pl.col("auc").mean())
     at = {(domain, learner): auc for domain, learner, auc in means.iter_rows()}
-    domains = [name for name in folds["domain"].unique(maintain_order=True) if (name, kinds[0]) in at]
+    domains = [name for name in folds["domain"].unique(maintain_order=True) if kinds and (name, kinds[0]) in at]
     if not domains:
         return ""
     lines = [f"\n## {title}\n", f"| | {' | '.join(kinds)} |", "|---|" + "---|" * len(kinds)]

@@ -63,7 +63,7 @@ def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ti
         tie_reading=ties,
         em=credo.EMOptions(starts=starts),
     )
-    return fit.network, fit.tied is None or fit.tied.settled, fit.tied is None or fit.tied.is_exact
+    return fit.network, fit.tied is None or fit.tied.converged, fit.tied is None or fit.tied.is_exact
 
 
 def tied_data(knowledge: credo.Knowledge, rows: pl.DataFrame) -> TiedData:

@@ -296,6 +296,8 @@ def draw_variables(results: pl.DataFrame, against: pl.DataFrame, path: Path) -> 
 def draw_gains(against: pl.DataFrame, path: Path) -> None:
     """As figure 6: a panel for each network, a line for each share of hidden values; joint is dashed."""
     networks = _networks(against)
+    if not networks:  # of a run that has not come so far
+        return
     figure, axes = panels(1, len(networks))
     for panel, network in zip(axes[0], networks, strict=True):
         own = against.filter(pl.col("network") == network)

@@ -52,11 +52,13 @@ _HOMES = {
     "credo.knowledge.noisy_family": ("NoisyFamily",),
     "credo.knowledge.tied_rows": ("TiedRows",),
     "credo.knowledge.independence": ("Independence",),
+    "credo.knowledge.experts": ("Expert",),
+    "credo.knowledge.statement_base": ("Span",),
     "credo.knowledge.state_order": ("Order", "StateOrder"),
     "credo.knowledge.declarations": ("CutDeclaration", "DependenceDeclaration", "VariableDeclaration"),
     "credo.knowledge.quantity": ("Quantity",),
     "credo.estimation.solvers.certificate": ("Certificate",),
-    "credo.estimation.solution": ("TiedLikelihood",),
+    "credo.estimation.solution": ("TiedLikelihood", "Uncertainty"),
     "credo.sampling.doubted_statements": ("DoubtResult", "ExpertReliability", "StatementBelief"),
     "credo.explain.misfits": ("PredictiveCheck", "PredictiveChecks"),
     "credo.knowledge.query": ("Query",),
@@ -163,7 +165,7 @@ if TYPE_CHECKING:
         UnknownStateError,
         UnknownVariableError,
     )
-    from credo.estimation.solution import TiedLikelihood
+    from credo.estimation.solution import TiedLikelihood, Uncertainty
     from credo.estimation.solvers.certificate import Certificate
     from credo.explain.contradictions import Contradiction
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
@@ -209,12 +211,14 @@ if TYPE_CHECKING:
     )
     from credo.knowledge.comparison import Approximation, Comparison
     from credo.knowledge.declarations import CutDeclaration, DependenceDeclaration, VariableDeclaration
+    from credo.knowledge.experts import Expert
     from credo.knowledge.independence import Independence
     from credo.knowledge.influence import Influence, Synergy
     from credo.knowledge.noisy_family import NoisyFamily
     from credo.knowledge.quantity import Quantity
     from credo.knowledge.query import Query
     from credo.knowledge.state_order import Order, StateOrder
+    from credo.knowledge.statement_base import Span
     from credo.knowledge.tied_rows import TiedRows
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
     from credo.model.cut_points import CutPoints

@@ -14,7 +14,8 @@ from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_noisy_families
 from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
 from credo.distributed.dask_executor import executor_for
-from credo.errors import CredoError, ImpossibleRowError, OptionError, counted, listing
+from credo.errors import CredoError, ImpossibleRowError, OptionError, Status, counted, listing
+from credo.estimation.certain_zeros import with_certain_zeros
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
@@ -184,6 +185,7 @@ def fit(
         report(ProgressEvent(ESTIMATING))
         _require_room(problem, report)
         _require_no_proof(problem, known, model.doubted)
+        problem, zeros = with_certain_zeros(problem)
         solution = _estimate(replace(problem, progress=report), known)
 
     whole = problem.network.with_cpts(solution.cpts)
@@ -206,7 +208,7 @@ def fit(
         *outside_findings(known.network, table.numbers),
         *_method_findings(problem),
         *undoubted_findings(model.stated, model.doubted),
-        *(replace(each, message=with_places(each.message, references)) for each in solution.findings),
+        *(replace(each, message=with_places(each.message, references)) for each in (*zeros, *solution.findings)),
         *impossible_data_findings(whole, problem.counts, problem.kept),
         *order_findings(known),
     )
@@ -215,7 +217,7 @@ def fit(
         network=learned,
         knowledge=known,
         method=problem.method.name,
-        status=solution.status,
+        status=Status.LOCAL if zeros and solution.status is Status.OPTIMAL else solution.status,
         log_likelihood=log_likelihood,
         rows=problem.counts.rows,
         seconds=perf_counter() - started - (compile_seconds() - compiled_before),

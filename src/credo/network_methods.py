@@ -38,7 +38,7 @@ __all__ = [
 
 
 def from_data(
-    table: TableLike,
+    data: TableLike,
     edges: Iterable[tuple[str, str]] | None,
     parents: Mapping[str, Sequence[str]] | None,
     states: Mapping[str, Sequence[object]] | None,
@@ -48,8 +48,8 @@ def from_data(
 ) -> Network:
     """A network of the columns of a table; see `Network.from_data`."""
     families = with_edges(None, parents or {}, edges or ())
-    data = declared(table, table_format)
-    return network_from_table(data, parents=families, states=states or {}, bins=bins, variables=variables).network
+    table = declared(data, table_format)
+    return network_from_table(table, parents=families, states=states or {}, bins=bins, variables=variables).network
 
 
 def network_html(network: Network) -> str:

@@ -462,7 +462,7 @@ def load(path: str | Path) -> Fit:
     Raises
     ------
     FormatError
-        If the file is no saved fit, is damaged, or was saved by a version of credo that this one does not read.
+        If the file is not a saved fit, is damaged, or was saved by a version of credo that this one does not read.
     FileError
         If the file does not exist or cannot be read.
     TooLargeError
@@ -474,7 +474,7 @@ def load(path: str | Path) -> Fit:
 
 
 class Check(CheckResult):
-    """Whether a knowledge can hold, and what it amounts to. Printing it gives everything that was found.
+    """Whether the knowledge can hold, and what follows from it. Printing it gives everything that was found.
 
     `check` returns it; its attributes are those of `CheckResult`. `credo.plot.conflicts(check)` draws its conflicts.
     """

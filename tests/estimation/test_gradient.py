@@ -162,6 +162,20 @@ def test_complete_data_are_trained_too() -> None:
     assert credo.fit(network, frame, knowledge, em=EMOptions(trainer="gradient")).method == "cmap"
 
 
+def test_a_limit_of_iterations_is_no_convergence() -> None:
+    """With a million rows a small gradient for each of them is still a large one, and P(a=no) is far from 1e-15."""
+    frame = pl.DataFrame({"a": ["no", "yes"]})
+    network, weights = Network({"a": BINARY}, {}), [1e-9, 1e6]
+    few, many = (
+        credo.fit(network, frame, method="ml", weights=weights, em=EMOptions(trainer="gradient", max_iterations=limit))
+        for limit in (5, 1000)
+    )
+    assert few.network.cpt_array("a")[0] > 1e-5
+    assert few.status is Status.NOT_CONVERGED
+    assert many.network.cpt_array("a")[0] <= 1e-8
+    assert many.status is Status.CONVERGED
+
+
 def test_configurations_without_data_are_named_and_uniform() -> None:
     network = Network({"a": BINARY, "b": ("x", "y", "z"), "c": BINARY}, {"b": ["a"], "c": ["b"]})
     frame = pl.DataFrame({"a": ["no"] * 4, "b": ["x", None, "z", "x"], "c": ["no", "yes", "yes", None]})

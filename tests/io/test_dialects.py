@@ -162,7 +162,7 @@ def test_a_declaration_has_to_fit_the_file(tmp_path: Path) -> None:
     pl.DataFrame({"dose": ["2"]}).write_parquet(tmp_path / "table.parquet")
     with pytest.raises(OptionError, match="a Parquet file has no separator"):
         read_table(NET, tmp_path / "table.parquet", table_format=TableFormat(separator=";"))
-    with pytest.raises(OptionError, match="no path: they are a DataFrame"):
+    with pytest.raises(OptionError, match="not a path: they are a DataFrame"):
         read_table(NET, pl.DataFrame({"dose": ["2"]}), table_format=TableFormat(separator=";"))
     with pytest.raises(OptionError, match="table_format is a TableFormat"):
         read_table(NET, path, table_format={"separator": ";"})  # type: ignore[arg-type]

@@ -210,7 +210,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(path: Path, monkeypatch: pytest
 def test_cells_beyond_the_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(path, [["smoke", "grade"], *([["yes", 1]] * 50)])
     monkeypatch.setattr(excel, "memory_limit_or_default", lambda _: 2_000)
-    monkeypatch.setattr(excel, "BYTES_A_BYTE", 0)
+    monkeypatch.setattr(excel, "BYTES_PER_BYTE", 0)
     with pytest.raises(TooLargeError, match="its cells need more than the 2.0 kB of memory"):
         read_table(NET, path)
 

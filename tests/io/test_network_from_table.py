@@ -141,8 +141,8 @@ def test_a_tree_that_finds_nothing_cuts_near_the_median() -> None:
     ("bins", "message"),
     [
         ({"age": Supervised("age")}, "age apart, but age is the same variable"),
-        ({"age": Supervised("ward")}, "ward apart, but ward is no variable whose states are known before"),
-        ({"age": Supervised("bp"), "bp": Supervised("age")}, "is no variable whose states are known before"),
+        ({"age": Supervised("ward")}, "ward apart, but ward is not a variable whose states are known before"),
+        ({"age": Supervised("bp"), "bp": Supervised("age")}, "is not a variable whose states are known before"),
     ],
 )
 def test_a_tree_without_a_target(frame: pl.DataFrame, bins: dict[str, Supervised], message: str) -> None:

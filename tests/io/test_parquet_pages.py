@@ -67,7 +67,7 @@ def test_every_page_is_found(tmp_path: Path, writer: str) -> None:
     footer = raw[-8 - int.from_bytes(raw[-8:-4], "little") : -8]
     found = []
     with path.open("rb") as file:
-        for column in parquet_pages._columns(footer):
+        for column in parquet_pages._columns(parquet_pages._read_struct(footer, 0)[0]):
             pages = list(parquet_pages._pages(file, column, len(raw)))
             kinds = (parquet_pages.DATA_PAGE, parquet_pages.DATA_PAGE_V2)
             found.append(sum(parquet_pages._number(page, kind, 1) for page in pages for kind in kinds))
@@ -126,9 +126,36 @@ def test_readers_look_at_pages_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "footer", [b"", b"\x19", b"\x49\x1c\x19\x1c\x3c", b"\x45\x02\x00", b"\xff" * 40, b"\x3c" * 999]
 )
-def test_a_footer_that_cannot_be_understood_is_left_to_polars(tmp_path: Path, footer: bytes) -> None:
+def test_a_footer_that_cannot_be_understood_is_refused(tmp_path: Path, footer: bytes) -> None:
     path = tmp_path / "table.parquet"
     path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
-    check_pages(path)
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         read_table(NET, path)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        b"\x10",  # a field of the kind 0 ends the struct, as the byte 0 does: polars reads on, and so must we
+        b"\x1b\x00\x00",  # an empty map
+        b"\x1b\x02\x58\x02\x01x\x04\x00\x00",  # a map of two numbers to texts
+        b"\x1b\x01\x13\x01\x07\x00",  # a map of a truth value to a byte
+    ],
+)
+def test_what_polars_reads_over_does_not_hide_a_page(tmp_path: Path, extra: bytes) -> None:
+    """Unknown fields at the end of the footer, and a page of version 2 with −1 values."""
+    path = tmp_path / "table.parquet"
+    raw = changed(one_column(data_page_version="2.0", use_dictionary=False), b"\x5c\x15", 1200, -1)
+    length = int.from_bytes(raw[-8:-4], "little")
+    footer = raw[-8 - length : -9] + extra  # without the zero that ends it
+    path.write_bytes(raw[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(DataError, match="a page of the column smoke has a negative size"):
+        check_pages(path)
+
+
+def test_a_size_that_has_more_than_32_bits_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    content = one_column(data_page_version="2.0", use_dictionary=False)
+    path.write_bytes(changed(content, b"\x5c\x15", 1200, 2**32 - 26))
+    with pytest.raises(DataError, match="says that it has 4,294,967,270 values"):
+        check_pages(path)

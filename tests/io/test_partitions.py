@@ -98,7 +98,7 @@ def test_remote_files_are_read_through_fsspec() -> None:
     with pytest.raises(FileError, match="cannot be listed"):
         partitioned("nosuchprotocol://partitions")
     with memory.open("/partitions/0.parquet", "wb") as file:
-        file.write(b"PAR1 this is no table PAR1")
+        file.write(b"PAR1 this is not a table PAR1")
     with pytest.raises(DataError, match="0.parquet cannot be read as Parquet"):
         codes(table)
     memory.rm("/partitions", recursive=True)

@@ -32,12 +32,12 @@ TABLE = pl.DataFrame(
 
 def mistakes(source, table=None) -> list[credo.Mistake]:
     with pytest.raises(KnowledgeError) as caught:
-        declared_network(source, table)
+        declared_network(source, data=table)
     return list(caught.value.mistakes)
 
 
 def test_everything_that_is_named_is_a_variable_and_the_rest_comes_from_the_table():
-    made = declared_network(TEXT, TABLE)
+    made = declared_network(TEXT, data=TABLE)
     network = made.network
     assert network.names == ("outcome", "age", "bp", "smoker")
     assert network.parents == {"outcome": ("age", "bp"), "age": (), "bp": (), "smoker": ()}
@@ -59,7 +59,7 @@ def test_no_table_is_needed_where_all_states_are_declared():
     assert made.network.states("bp") == ("<120", "120-140", "140+")
     assert made.network.variable("bp").cuts == CutPoints((120, 140))
     assert (
-        declared_network(text, TABLE.with_columns(outcome=pl.lit("no"))).network == made.network.with_ranges(TABLE)
+        declared_network(text, data=TABLE.with_columns(outcome=pl.lit("no"))).network == made.network.with_ranges(TABLE)
         if (hasattr(made.network, "with_ranges"))
         else True
     )
@@ -80,7 +80,7 @@ def test_declared_states_are_listed_from_low_to_high():
 
 
 def test_rules_choose_cut_points_in_the_table():
-    made = declared_network("age is cut into 4 quantiles\nbp is cut into 2 equal ranges", TABLE)
+    made = declared_network("age is cut into 4 quantiles\nbp is cut into 2 equal ranges", data=TABLE)
     assert len(made.network.states("age")) == 4
     assert len(made.network.states("bp")) == 2
     assert [finding.kind for finding in made.findings] == [
@@ -93,7 +93,7 @@ def test_rules_choose_cut_points_in_the_table():
 
 def test_a_hidden_variable_has_states_and_no_column():
     text = "variable severity: mild, severe\noutcome depends on severity"
-    assert declared_network(text, TABLE).network.states("severity") == ("mild", "severe")
+    assert declared_network(text, data=TABLE).network.states("severity") == ("mild", "severe")
 
 
 def test_columns_that_tie_rows_or_weigh_them_are_used():
@@ -105,9 +105,9 @@ def test_columns_that_tie_rows_or_weigh_them_are_used():
 def test_the_network_is_called_like_the_file(tmp_path: Path):
     path = tmp_path / "patients.credo"
     path.write_text(TEXT, encoding="utf-8")
-    assert declared_network(path, TABLE).network.name == "patients"
-    assert declared_network(str(path), TABLE).network.name == "patients"
-    assert declared_network(TEXT, TABLE).network.name == "network"
+    assert declared_network(path, data=TABLE).network.name == "patients"
+    assert declared_network(str(path), data=TABLE).network.name == "patients"
+    assert declared_network(TEXT, data=TABLE).network.name == "network"
 
 
 # Mistakes -------------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_a_name_in_a_noisy_family_is_reported_once():
 
 def test_knowledge_that_names_nothing():
     with pytest.raises(credo.OptionError, match="names no variable"):
-        declared_network("# nothing yet\n", TABLE)
+        declared_network("# nothing yet\n", data=TABLE)
 
 
 def test_a_column_of_numbers_that_is_missing_is_no_hidden_variable():
@@ -246,14 +246,14 @@ def test_alphabetical_states_are_no_order_for_influences(line):
     ],
 )
 def test_an_order_is_asked_for_only_where_it_matters(text):
-    assert declared_network(text, PUMPS).network.states("system") == ("failed", "ok")
+    assert declared_network(text, data=PUMPS).network.states("system") == ("failed", "ok")
 
 
 def test_an_order_names_the_states_where_nothing_else_does():
     text = "order pump1, system: ok < failed\nsystem depends on pump1\npump1 raises system"
     network = declared_network(text).network
     assert network.states("pump1") == network.states("system") == ("ok", "failed")
-    hidden = declared_network(f"order wear: none < much\npump1 depends on wear\n{text}", PUMPS).network
+    hidden = declared_network(f"order wear: none < much\npump1 depends on wear\n{text}", data=PUMPS).network
     assert hidden.states("wear") == ("none", "much")
     assert hidden.states("pump1") == ("failed", "ok")
     assert declared_network("variable a: x, y, z\norder a: z < y < x").network.states("a") == ("x", "y", "z")

@@ -93,7 +93,7 @@ def test_an_arc_is_added_to_its_line_or_as_a_line() -> None:
 @pytest.mark.parametrize(
     ("parent", "child", "message"),
     [
-        ("dysp", "smoke", "circle"),
+        ("dysp", "smoke", "cycle"),
         ("lung", "lung", "itself"),
         ("smoke", "lung", "already"),
     ],
@@ -163,7 +163,7 @@ def test_a_new_order_of_states_replaces_one_that_was_stated() -> None:
         (lambda: editing.set_states(TEXT, "lung", []), "at least one"),
         (lambda: editing.set_cuts(TEXT, "lung", [3, 2]), "ascending"),
         (lambda: editing.set_cuts(TEXT, "lung", [2], ["a"]), "makes 2 states"),
-        (lambda: editing.statement_text("eats", parent="a", child="b"), "no verb"),
+        (lambda: editing.statement_text("eats", parent="a", child="b"), "not a verb"),
     ],
 )
 def test_edits_that_mean_nothing_are_refused(edit: object, message: str) -> None:

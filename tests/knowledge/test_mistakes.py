@@ -72,7 +72,7 @@ def test_text_without_a_network(kind: str, network: str, example: str):
     text, *place = marked(example)
     table = None if example in kinds()[kind].get("without_table", ()) else PATIENTS
     with pytest.raises(KnowledgeError) as caught:
-        declared_network(text, table)
+        declared_network(text, data=table)
     (mistake,) = caught.value.mistakes
     assert mistake.kind == kind
     assert [mistake.line, mistake.column, mistake.end_column] == place

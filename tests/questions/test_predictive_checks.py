@@ -271,7 +271,7 @@ def test_whole_weights_are_rows_and_fractions_are_refused() -> None:
     assert predictive_checks(fit).rows == 300
     assert predictive_checks(fit).alarms[0].other == "a"
     half = credo.fit(CHAIN, weighted, weights=weighted["n"].to_numpy() / 2, method="cmap")
-    with pytest.raises(OptionError, match="weights are no whole numbers"):
+    with pytest.raises(OptionError, match="weights are not whole numbers"):
         half.predictive_checks()
 
 

@@ -21,7 +21,7 @@ def fit() -> credo.Fit:
     return credo.fit(CLINIC, patients(60), "\n".join(STATEMENTS))
 
 
-def test_intervals_are_one_row_a_probability_with_labels(fit: credo.Fit) -> None:
+def test_intervals_are_one_row_per_probability_with_labels(fit: credo.Fit) -> None:
     frame = fit.interval("lung", 0.9)
     assert frame.columns == ["age", "smoke", "state", "probability", "low", "high"]
     assert frame.height == 12

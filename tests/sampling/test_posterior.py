@@ -28,6 +28,7 @@ from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised import posterior as vectorised_posterior
 from credo.statistics.prior import Dirichlet, NetworkPrior
+from credo.testing import made_up_network, true_statements
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
 from tests.helpers.posterior_runs import Given, both, family, learn
 
@@ -37,6 +38,17 @@ LEARNED = Hyperparameters(predicts=False)  # what is predicted depends on the co
 
 
 # Exact values ---------------------------------------------------------------------------------------------------------
+
+
+def test_many_cpts_with_too_few_draws_are_one_finding() -> None:
+    network = made_up_network(12, seed=1)
+    statements = true_statements(network, 4, 1)
+    options = PosteriorOptions(draws=10, max_draws=10, chains=1, warmup=0)
+    knowledge = credo.Knowledge(network, statements)
+    fit = credo.fit(network, network.sample(30, 1), knowledge, method="posterior", posterior=options)
+    (finding,) = (each for each in fit.findings if each.kind == "not mixed")
+    assert "fit.diagnostics() shows all" in finding.message
+    assert network.names[0] in finding.message
 
 
 @both

@@ -229,7 +229,7 @@ def test_a_failed_write_leaves_the_old_file(
 def test_a_file_that_is_cut_off_is_an_error(content: bytes, size: int, tmp_path: Path) -> None:
     path = tmp_path / "model.fit"
     path.write_bytes(content[:size])
-    with pytest.raises(FormatError, match="no saved fit, or it is damaged or cut off"):
+    with pytest.raises(FormatError, match="not a saved fit, or it is damaged or cut off"):
         credo.load(path)
 
 
@@ -237,7 +237,7 @@ def test_a_foreign_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "model.fit"
     for text in (b"network x {}", b"\x80\x04K*.", b"PK\x03\x04"):
         path.write_bytes(text)
-        with pytest.raises(FormatError, match="no saved fit"):
+        with pytest.raises(FormatError, match="not a saved fit"):
             credo.load(path)
     with pytest.raises(MissingFileError, match="no such file"):
         credo.load(tmp_path / "modl.fit")
@@ -265,14 +265,14 @@ def npy(array: Any) -> bytes:
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], str]] = {
-    "version": (lambda value, _: value.update(version=2, credo="9.9"), "saved by credo 9.9, in version 2"),
-    "format": (lambda value, _: value.update(format="other"), "no saved fit"),
+    "version": (lambda value, _: value.update(version=9, credo="9.9"), "saved by credo 9.9, in version 9"),
+    "format": (lambda value, _: value.update(format="other"), "not a saved fit"),
     "part": (lambda value, _: value.pop("given"), "other parts"),
     "field": (lambda value, _: value["fit"].pop("rows"), "rows is missing"),
     "unknown field": (lambda value, _: value["fit"].update(code="import os"), "code is unknown"),
-    "type": (lambda value, _: value["fit"].update(rows="many"), "it is no int"),
+    "type": (lambda value, _: value["fit"].update(rows="many"), "it is not of the type int"),
     "status": (lambda value, _: value["fit"].update(status="__class__"), "its value is unknown"),
-    "method": (lambda value, _: value["problem"].update(method="eval"), "it is no method"),
+    "method": (lambda value, _: value["problem"].update(method="eval"), "it is not a method"),
     "statement": (lambda value, _: value["statements"][0].update(statement="a rises"), "cannot be read"),
     "unknown name": (lambda value, _: value["statements"][0].update(statement="P(zz=s0) <= 0.5"), "zz"),
     "states": (lambda value, _: value["given"]["variables"][0].update(states=["s0", "s0"]), "twice"),
@@ -300,12 +300,12 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
         lambda _, arrays: arrays.update(
             {"posterior.draws.npy": npy(0.5 * np.load(io.BytesIO(arrays["posterior.draws.npy"])))}
         ),
-        "a draw is no distribution",
+        "a draw is not a distribution",
     ),
     "seed": (lambda value, _: value["posterior"].update(seed=-1), "seed is negative"),
     "check": (lambda value, _: value["fit"]["checks"]["checks"][0].update(variable="zz"), "a check is of no variable"),
-    "p-value": (lambda value, _: value["fit"]["checks"]["checks"][0].update(adjusted=2.0), "p-value is no probability"),
-    "rows": (lambda value, _: value["fit"]["checks"]["checks"][0].update(observed="inf"), "rows is no number"),
+    "p-value": (lambda value, _: value["fit"]["checks"]["checks"][0].update(adjusted=2.0), "is not a probability"),
+    "rows": (lambda value, _: value["fit"]["checks"]["checks"][0].update(observed="inf"), "rows is not a number"),
 }  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def test_every_tab_hears_of_changes(studio: Studio) -> None:
         queue: asyncio.Queue[str] = asyncio.Queue(maxsize=3)
         studio.session.listeners.add(queue)
         for number in range(5):
-            await studio.session.tell({"event": "text", "version": number})
+            await studio.session.publish({"event": "text", "version": number})
         found = [json.loads(queue.get_nowait())["version"] for _ in range(3)]
         assert found == [2, 3, 4]  # one that does not listen keeps nobody waiting
         studio.session.listeners.discard(queue)

@@ -138,5 +138,5 @@ def add_search(summary: BlockSummary, constraints: Constraints, search: GeneralS
         else:
             summary.open_general[number] = (
                 "is about a probability that several CPTs make up: no CPTs were found where it holds with all others. "
-                f"The nearest miss a statement by {search.missed:.2g}. That is no proof that there are none."
+                f"The nearest CPTs miss a statement by {search.missed:.2g}. That is no proof that there are none."
             )

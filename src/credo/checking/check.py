@@ -75,7 +75,7 @@ def check(
     verbose: bool | None = None,
     progress: ProgressListener | None = None,
 ) -> Check:
-    """Check whether a knowledge can hold, what follows from it, and how well it agrees with data.
+    """Check whether knowledge can hold, what follows from it, and how well it agrees with data.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def check(
     Raises
     ------
     KnowledgeError
-        If a statement has a mistake. A knowledge that contradicts itself raises nothing here: `feasible` is False.
+        If a statement has a mistake. Knowledge that contradicts itself raises nothing here: `feasible` is False.
 
     Examples
     --------
@@ -212,8 +212,8 @@ def _check(
         not_checked=(
             *_not_checked(summary, constraints, references),
             *(
-                f"{references[number].subject} became so many constraints that its probability is too small for a "
-                "number: it was not compared with the data."
+                f"{references[number].subject} became so many constraints that its probability is too small to "
+                "compute: it was not compared with the data."
                 for number in sorted(comparison.too_small)
             ),
             *map(str, data_use),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, table_format
+from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, print_json, table_format
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, say
@@ -46,7 +45,7 @@ def learn(
         typer.Option(
             "--knowledge",
             "-k",
-            help="A file with what experts know about NETWORK, one statement a line; may be repeated.",
+            help="A file with what experts know about NETWORK, one statement per line; may be repeated.",
         ),
     ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See `credo methods`.")] = "auto",
@@ -67,7 +66,7 @@ def learn(
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
     ] = None,
     doubt: Annotated[
-        bool, typer.Option("--doubt", help="Let every statement be wrong, and say how probable each is.")
+        bool, typer.Option("--doubt", help="Allow every statement to be wrong, and report how probable each is.")
     ] = False,
     trust: Annotated[
         str | None,
@@ -201,7 +200,7 @@ def learn(
     if as_json:
         asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
         compared = {} if checked is None else {"checks": checked.to_dict()}
-        _print_json({**result.to_dict(), **compared, **asked})
+        print_json({**result.to_dict(), **compared, **asked})
         return
     _show(result, out, report)
     if checked is not None:
@@ -219,13 +218,13 @@ def check(
         Path,
         typer.Argument(help="The network whose variables the knowledge is about; or knowledge that declares them"),
     ],
-    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement a line")] = None,
+    knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement per line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
-    seed: Annotated[int, typer.Option(help="Of the random draws behind probabilities.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -251,7 +250,7 @@ def check(
         if report is not None:
             found.report(report)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         from credo.report.check_text import check_summary
 
@@ -317,7 +316,7 @@ def studio(
         "127.0.0.1"
     ),
     expose: Annotated[
-        str, typer.Option(help="The word that allows other machines to reach the studio; a mistake tells it.")
+        str, typer.Option(help="Let other machines reach the studio: the word that the message without it asks for.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     separator: Separator = None,
@@ -406,10 +405,3 @@ def _show(result: FitResult, out: Path | None, report: Path | None) -> None:
 def _verbose(as_json: bool) -> bool | None:
     """Progress is shown on a terminal, but not beside JSON."""
     return False if as_json else None
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    import json
-
-    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")

@@ -30,9 +30,10 @@ NetworkFile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Separator = Annotated[
-    str | None, typer.Option(help="Between the cells of a CSV file; comma, semicolon and tab are found by themselves.")
+    str | None,
+    typer.Option(help="The character between the cells of a CSV file; comma, semicolon and tab are detected."),
 ]
-Decimal = Annotated[str, typer.Option(help='Before the decimals of numbers: "." or ",".')]
+Decimal = Annotated[str, typer.Option(help='The decimal mark of numbers: "." or ",".')]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
 
@@ -48,7 +49,7 @@ def query(
     fit = _saved(network)
     found = query_network(_read(network), question) if fit is None else fit.query(question)
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         say(str(found))
 
@@ -94,7 +95,7 @@ def show(
     for name in variable or ():
         given.variable(name)
     if as_json:
-        _print_json(_network_to_dict(given, variable or given.names))
+        print_json(_network_to_dict(given, variable or given.names))
     elif not variable:
         if fit is not None:
             from credo.report.fit_text import fit_plain_text
@@ -128,7 +129,7 @@ def convert(
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A network")],
-    second: Annotated[Path, typer.Argument(help="Another with the same variables")],
+    second: Annotated[Path, typer.Argument(help="Another network with the same variables")],
     as_json: AsJson = False,
 ) -> None:
     """Compare the CPTs of two networks: how far apart they are, by variable, and the largest differences."""
@@ -136,7 +137,7 @@ def compare(
 
     found = compare_networks(_read(first), _read(second))
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
         return
     if not len(found.parameters):
         say("The two networks have the same CPTs.")
@@ -184,7 +185,7 @@ def _read(path: Path, data: Path | None = None) -> Network:
     if is_knowledge_file(path):
         from credo.knowledge import declared_network
 
-        return declared_network(path, data).network
+        return declared_network(path, data=data).network
     fit = _saved(path)
     return read_network(path) if fit is None else fit.network
 
@@ -213,7 +214,7 @@ def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> No
             frame.write_csv(draft)
         say(f"{counted(len(frame), what)} {'is' if len(frame) == 1 else 'are'} in {out}.")
     elif as_json:
-        _print_json(frame.to_dicts())
+        print_json(frame.to_dicts())
     elif sys.stdout.isatty():
         _print_frame(frame)
     else:
@@ -262,7 +263,9 @@ def _cuts_to_dict(cuts: CutPoints) -> dict[str, Any]:
     return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
+    """Print JSON, in which letters that the output cannot encode are escaped."""
     import json
 
-    say(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")

@@ -34,7 +34,7 @@ from credo.model.network import Network
 from credo.types import Indices, Numbers
 
 MAX_CONSTRAINTS = 5_000_000
-_BYTES_A_CONSTRAINT, _BYTES_AN_ENTRY = 40, 16
+_BYTES_PER_CONSTRAINT, _BYTES_PER_ENTRY = 40, 16
 
 
 class StateOrderLike(Protocol):
@@ -142,7 +142,7 @@ class ConstraintBuilder:
         """Count constraints before they are made, and refuse more than the limit."""
         self._count += count
         if self._count > self._max_constraints:
-            bytes_needed = count * (_BYTES_A_CONSTRAINT + _BYTES_AN_ENTRY * entries)
+            bytes_needed = count * (_BYTES_PER_CONSTRAINT + _BYTES_PER_ENTRY * entries)
             subject = "This statement" if statement is None else quoted_statement(statement)
             raise TooLargeError(
                 f"{subject} alone means {count:,} constraints, one for each configuration of the parents "
@@ -207,7 +207,7 @@ class ConstraintBuilder:
     # Constraints of statements that were lowered before
 
     def place(self) -> tuple[int, int, int]:
-        """How much there is so far: pieces, constraints, and what is no linear constraint."""
+        """How much there is so far: pieces, constraints, and what is not a linear constraint."""
         others = len(self.products) + len(self.general) + len(self.ties) + len(self.forms)
         return len(self._bounds), self._count, others
 
@@ -266,7 +266,7 @@ class ConstraintBuilder:
 
 
 def configuration_offsets(axes: Mapping[str, Indices], family: Family, moving: Iterable[str]) -> Indices:
-    """What to add to a base index for each configuration of `axes`, the last axis running fastest.
+    """What to add to a base index for each configuration of `axes`, the last axis varying fastest.
 
     `axes` gives the states that each free variable takes, by position; only those in `moving` move this family's
     index, the others repeat it, so that one configuration is the same in every term of a statement.

@@ -277,7 +277,7 @@ class UnloweredStatement:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """All constraints of a knowledge, each with the number of its statement."""
+    """All constraints that the knowledge states, each with the number of its statement."""
 
     layout: Layout
     linear: LinearConstraints = NO_CONSTRAINTS

@@ -7,12 +7,14 @@ together, but in each of them: `statistics/general_statements.py` computes its v
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from math import prod
 
 from credo.constraints.constraint_builder import ConstraintBuilder
 from credo.constraints.constraint_set import TRUE_TOLERANCE, GeneralConstraint, NetworkProbability
 from credo.constraints.noisy_families import alone_term
+from credo.constraints.separation import separated_general
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Linear, Probability
 from credo.knowledge.names import states_given
@@ -71,13 +73,13 @@ def _add(
     equality: bool,
 ) -> None:
     coefficients: dict[Key, float] = {}
-    largest = 0.0
+    largest: dict[Key, float] = {}
     for sign, side in ((1.0, left), (-1.0, right)):
         for factor, term in side.terms:
-            largest = max(largest, abs(factor))
             for key in _keys(builder, term, expansion, chosen):
                 coefficients[key] = coefficients.get(key, 0.0) + sign * factor
-    coefficients = {key: value for key, value in coefficients.items() if abs(value) > TRUE_TOLERANCE * largest}
+                largest[key] = max(largest.get(key, 0.0), abs(factor))
+    coefficients = {key: value for key, value in coefficients.items() if abs(value) > TRUE_TOLERANCE * largest[key]}
     bound = right.constant - left.constant + slack
     unit = max(abs(right.constant), abs(left.constant), abs(slack))
     if not coefficients:
@@ -87,19 +89,28 @@ def _add(
     if not equality and sum(max(value, 0.0) for value in coefficients.values()) <= bound:
         builder.add_constant(0.0, number, confidence=statement.confidence)  # such as P(…) ≤ 1
         return
-    scale = max(map(abs, coefficients.values()))
-    own = [(key, value / scale) for key, value in coefficients.items()]
-    builder.general.append(
-        GeneralConstraint(
-            tuple((value, key) for key, value in own if isinstance(key, NetworkProbability)),
-            tuple(key for key, _ in own if isinstance(key, int)),
-            tuple(value for key, value in own if isinstance(key, int)),
-            bound / scale,
-            number,
-            equality,
-            statement.confidence,
-            scale,
-        )
+    own = list(coefficients.items())
+    whole = GeneralConstraint(
+        tuple((value, key) for key, value in own if isinstance(key, NetworkProbability)),
+        tuple(key for key, _ in own if isinstance(key, int)),
+        tuple(value for key, value in own if isinstance(key, int)),
+        bound,
+        number,
+        equality,
+        statement.confidence,
+    )
+    builder.general += map(_scaled, separated_general(whole, builder.layout, expansion.network))
+
+
+def _scaled(given: GeneralConstraint) -> GeneralConstraint:
+    """The constraint divided by its largest coefficient."""
+    scale = max(abs(value) for value in (*(value for value, _ in given.terms), *given.coefficients))
+    return replace(
+        given,
+        terms=tuple((value / scale, asked) for value, asked in given.terms),
+        coefficients=tuple(value / scale for value in given.coefficients),
+        bound=given.bound / scale,
+        scale=scale,
     )
 
 

@@ -61,7 +61,7 @@ class LoweringCache:
     A comparison means the same whatever else is stated; other statements may depend on each other.
     """
 
-    context: tuple[Network, object] | None = None  # the expanded network, and which of its CPTs are no parameters
+    context: tuple[Network, object] | None = None  # the expanded network, and which of its CPTs are not parameters
     pieces: dict[Statement, Pieces] = field(default_factory=dict)
 
     def known(self, expansion: Expansion, statements: int) -> dict[Statement, Pieces]:

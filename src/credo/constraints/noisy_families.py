@@ -204,7 +204,7 @@ def alone_term(term: Probability, expansion: Expansion) -> Probability:
     form = expansion.original.forms.get(child)
     if form is None:
         raise NetworkError(
-            f"P({event_text(term)}): “alone” is about the causes of a noisy family, and {child} is none. Leave the "
+            f"P({event_text(term)}): “alone” is about the causes of a noisy family, and {child} is not one. Leave the "
             f"word out, or declare the family: {child} is noisy-or of …"
         )
     several = [str(name) for name, state in term.given if len(states_given(state)) > 1]

@@ -1,4 +1,4 @@
-"""Redundant statements, which follow from others: cheap tests decide most, a linear program a constraint the rest."""
+"""Redundant statements, which follow from others: cheap tests decide most, linear programs the rest."""
 
 from __future__ import annotations
 

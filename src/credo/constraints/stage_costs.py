@@ -1,4 +1,4 @@
-"""How much memory and time a stage takes, estimated from the size of the problem before it begins: a function a stage.
+"""How much memory and time a stage takes, estimated from the size of the problem before it begins.
 
 The constants are measured ones, rounded up. Sampling has its plan (`sampling/plan.py`) and inference its own tables
 (`statistics/inference/elimination.py`), because both know more; everything else that grows with the knowledge is here.
@@ -17,16 +17,16 @@ from credo.errors import TooLargeError, counted, readable_bytes
 from credo.memory import memory_limit_or_default
 from credo.progress import ProgressEvent, ProgressListener
 
-BYTES_A_BLOCK, BYTES_A_PARAMETER, BYTES_AN_ENTRY = 6_000, 500, 400  # of estimates, certificates and stacked arrays
-BYTES_A_FACTOR = 64  # of a sparse factor, and of what it is computed from
+BYTES_PER_BLOCK, BYTES_PER_PARAMETER, BYTES_PER_ENTRY = 6_000, 500, 400  # of estimates, certificates and stacked arrays
+BYTES_PER_FACTOR = 64  # of a sparse factor, and of what it is computed from
 FILL = 4.0  # entries of factors for each entry of a system, times the logarithm of its size
 SMALL_SYSTEM = 400  # unknowns up to which systems are dense
-SECONDS_A_BLOCK, SECONDS_AN_ENTRY = 1e-4, 2e-5
-SECONDS_A_PRODUCT = 0.5  # a block with statements about products; most take a thirtieth of it
+SECONDS_PER_BLOCK, SECONDS_PER_ENTRY = 1e-4, 2e-5
+SECONDS_PER_PRODUCT = 0.5  # a block with statements about products; most take a thirtieth of it
 COPIES_EXPLAINED = 3  # of the estimates: with all statements, without each, and for observations that are left out
 FOLDS = 10
 DRAWS, DRAWN_BYTES = 20_000, 400_000_000  # that explanations and checks hold at a time, at most
-PAGE_BYTES_A_NUMBER = 600  # of a report's page: the number, its range, its bar and its text
+PAGE_BYTES_PER_NUMBER = 600  # of a report's page: the number, its range, its bar and its text
 CONFIGURATIONS_ON_PAGE = 4_096  # of a variable
 LONG = 5.0  # seconds from which progress tells how long a stage will take
 
@@ -49,9 +49,9 @@ def estimating(blocks: Sequence[Block]) -> Cost:
     entries = sum(len(block.linear.indices) for block in blocks)
     parameters = sum(block.size for block in blocks)
     largest = max((_system_bytes(block) for block in blocks), default=0.0)
-    kept = BYTES_A_BLOCK * len(blocks) + BYTES_A_PARAMETER * parameters + BYTES_AN_ENTRY * entries
+    kept = BYTES_PER_BLOCK * len(blocks) + BYTES_PER_PARAMETER * parameters + BYTES_PER_ENTRY * entries
     with_products = sum(bool(block.products) for block in blocks)
-    seconds = SECONDS_A_BLOCK * len(blocks) + SECONDS_AN_ENTRY * entries + SECONDS_A_PRODUCT * with_products
+    seconds = SECONDS_PER_BLOCK * len(blocks) + SECONDS_PER_ENTRY * entries + SECONDS_PER_PRODUCT * with_products
     return Cost(kept + largest, seconds)
 
 
@@ -62,7 +62,7 @@ def _system_bytes(block: Block) -> float:
     if unknowns <= SMALL_SYSTEM or block.products:
         return 3 * 8.0 * unknowns**2
     entries = 2.0 * (len(block.linear.indices) + block.size) + unknowns
-    return BYTES_A_FACTOR * min(0.5 * unknowns**2, FILL * entries * log2(unknowns))
+    return BYTES_PER_FACTOR * min(0.5 * unknowns**2, FILL * entries * log2(unknowns))
 
 
 def explaining(blocks: Sequence[Block], parameters: int) -> Cost:
@@ -89,7 +89,7 @@ def _drawn_bytes(blocks: Sequence[Block]) -> float:
 def reporting_page(shapes: Sequence[tuple[int, int]]) -> Cost:
     """A page with the numbers of variables with these (configurations, states): text, and once more while written."""
     numbers = sum(min(configurations, CONFIGURATIONS_ON_PAGE) * states for configurations, states in shapes)
-    return Cost(2.0 * PAGE_BYTES_A_NUMBER * numbers, 2e-5 * numbers)
+    return Cost(2.0 * PAGE_BYTES_PER_NUMBER * numbers, 2e-5 * numbers)
 
 
 def require_room(cost: Cost, memory_limit: int | None, task: str, remedy: str) -> None:

@@ -59,7 +59,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
     if scheduler is not None and workers is not None:
         raise OptionError("--scheduler and --workers exclude each other: a cluster that is there has its workers.")
     if workers is not None and workers < 1:
-        raise OptionError(f"The number of workers is {workers}, but at least one has to work.")
+        raise OptionError(f"The number of workers is {workers}, but there has to be at least one.")
     try:
         from dask import config
         from dask.distributed import Client, LocalCluster
@@ -252,7 +252,7 @@ def _cluster_errors(client: Any) -> Iterator[None]:
         raise
     except KilledWorker as error:
         raise ClusterError(
-            f"A part of the data ended every worker that took it on, the last of them {error.last_worker.address}. "
+            f"A part of the data killed every worker that took it on, the last of them {error.last_worker.address}. "
             "Most often it needs more memory than a worker has: give workers more, or cut the data into smaller parts "
             "(partitioned(data, rows=…), --partition-rows)."
         ) from None

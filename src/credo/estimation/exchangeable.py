@@ -290,11 +290,11 @@ class Symmetry:
         """
         layout = self.problem.layout
         place = image[np.searchsorted(used, linear.indices)]
-        rows, count = linear.entry_constraints, len(linear)
-        values = np.bincount(rows, linear.coefficients * self.centred[place], count)
+        owners, count = linear.entry_constraints, len(linear)
+        values = np.bincount(owners, linear.coefficients * self.centred[place], count)
         family = np.searchsorted(layout.cell_starts, linear.indices, side="right") - 1
         sizes = layout.sizes[layout.members[layout.member_starts[family + 1] - 1]]
-        bounds = linear.bounds - np.bincount(rows, linear.coefficients / sizes, count)
+        bounds = linear.bounds - np.bincount(owners, linear.coefficients / sizes, count)
         sign = np.where(linear.equality & (values < 0), -1.0, 1.0)
         confidences = np.where(linear.hard, HARD, linear.confidences)
         lines = np.column_stack((sign * values, sign * bounds, linear.equality, confidences))

@@ -13,6 +13,7 @@ import numpy as np
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import InfeasibleError
+from credo.estimation.certain_zeros import with_certain_zeros
 from credo.estimation.constrained import multipliers_by_statement, optimum
 from credo.estimation.problem import Problem
 from credo.model.network import Network
@@ -52,6 +53,7 @@ def _tried(constraints: Constraints, network: Network) -> tuple[GeneralSearch, d
     problem = Problem(
         network, names, empty(layout_for_counts(network)), as_prior(1.0, network), constraints, blocks_of(constraints)
     )
+    problem, _ = with_certain_zeros(problem)
     try:
         end = optimum(problem, np.ones(problem.layout.size), 0.0, wanted="point")
     except InfeasibleError:

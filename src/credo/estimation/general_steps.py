@@ -260,11 +260,11 @@ class GeneralSteps:
         chosen = np.flatnonzero(wanted)
         scales = np.where(general.hard, largest, 1.0)[chosen]
         own = slopes[chosen] / scales[:, None]
-        rows, columns = np.nonzero(own)
+        owners, columns = np.nonzero(own)
         return chosen, LinearConstraints(
-            np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(chosen))))).astype(np.int64),
+            np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(chosen))))).astype(np.int64),
             columns.astype(np.int64),
-            own[rows, columns],
+            own[owners, columns],
             own @ theta - values[chosen] / scales,
             general.statements[chosen],
             general.equality[chosen],

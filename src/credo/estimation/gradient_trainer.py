@@ -51,6 +51,7 @@ from credo.types import Indices, Numbers
 
 FIRST_PENALTY = 1.0  # ω, in units of the number of data
 GRADIENT = 1e-8  # of the objective for each datum: where a round of one ω ends
+STATIONARY = 1e-4  # what may be left of the gradient where rounding ends progress, as it does under a large ω
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +146,7 @@ class TrainedStart:
     objective: float
     violation: float
     omega: float
-    gradient: float  # its largest coordinate that is left
+    is_stationary: bool  # the last round ended by itself, and not at the limit of iterations
     evaluations: int
     history: tuple[float, ...]  # the objective after each round
 
@@ -214,8 +215,9 @@ def _train(
         after(evaluations, history[-1])
         if objective.violation(theta) <= FEASIBLE:
             break
-    gradient = float(np.abs(found.gradient).max(initial=0.0))
-    return TrainedStart(theta, history[-1], objective.violation(theta), omega, gradient, evaluations, tuple(history))
+    is_stationary = found.is_stationary and bool(np.abs(found.gradient).max(initial=0.0) <= STATIONARY)
+    violation = objective.violation(theta)
+    return TrainedStart(theta, history[-1], violation, omega, is_stationary, evaluations, tuple(history))
 
 
 def _interior(objective: Objective, start: Numbers, counts: Numbers) -> Numbers:
@@ -231,10 +233,9 @@ def _interior(objective: Objective, start: Numbers, counts: Numbers) -> Numbers:
 def _solution(objective: Objective, best: TrainedStart, done: Sequence[TrainedStart]) -> Solution:
     cpts = objective.prepared.layout.unpack(best.theta)
     violated = best.violation > FEASIBLE
-    stationary = best.gradient <= np.sqrt(GRADIENT)
     return Solution(
         {name: cpts[name] for name in objective.problem.names},
-        Status.VIOLATED if violated else Status.CONVERGED if stationary else Status.NOT_CONVERGED,
+        Status.VIOLATED if violated else Status.CONVERGED if best.is_stationary else Status.NOT_CONVERGED,
         tuple(_findings(objective, best, done)),
         multipliers=_multipliers(objective, best),
         log_likelihood=log_likelihood_of(objective.prepared, best.theta),

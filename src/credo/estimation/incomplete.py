@@ -280,8 +280,8 @@ def reporter(problem: Problem) -> Callable[[Iteration], None]:
 
 def _renamed_finding(name: str) -> Finding:
     message = (
-        f"The states of {name} were named in each draw as is nearest to what EM found: intervals about them are given "
-        "these names."
+        f"In each draw, the states of {name} were named so that they are nearest to what EM found: intervals about "
+        "them assume these names."
     )
     return Finding("renamed", message, name)
 

@@ -186,14 +186,14 @@ def _size_findings(sizes: Mapping[str, int]) -> Iterable[Finding]:
 
 QMAP = Method(
     "qmap",
-    "counts drawn towards the mean of what the knowledge allows",
+    "counts shrunk towards the mean of what the knowledge allows",
     "comparing with published results; it may violate statements",
     estimate_qmap,
     cross_validates=True,
 )
 QMAPC = Method(
     "qmapc",
-    "cml drawn towards the mean of what the knowledge allows",
+    "cml shrunk towards the mean of what the knowledge allows",
     "very few data and much knowledge",
     estimate_qmapc,
     cross_validates=True,

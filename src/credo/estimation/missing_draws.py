@@ -29,9 +29,9 @@ from credo.statistics.ties.tied_parts import TiedParts
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
-SECONDS_A_FACTOR = 1e-8  # of an enumerated state, in one chain
-SECONDS_AN_UPDATE = 1e-7  # of a parameter, in one chain
-SECONDS_A_PART = 5e-3  # for the way to a partition and back, whoever holds it
+SECONDS_PER_FACTOR = 1e-8  # of an enumerated state, in one chain
+SECONDS_PER_UPDATE = 1e-7  # of a parameter, in one chain
+SECONDS_PER_PART = 5e-3  # for the way to a partition and back, whoever holds it
 
 
 def why_not_drawn(rows: PreparedRows | TiedData | TiedParts, exchanges: Exchanges) -> str:
@@ -67,11 +67,11 @@ def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
     if isinstance(rows, PreparedParts):
         figures = figures_of(rows)
         updates = parameters + figures.cells / CELLS_AN_UPDATE + figures.rows
-        return sweeps * (SECONDS_AN_UPDATE * updates + SECONDS_A_PART * figures.parts)
+        return sweeps * (SECONDS_PER_UPDATE * updates + SECONDS_PER_PART * figures.parts)
     parts = [rows] if isinstance(rows, Prepared) else rows.parts
     enumerated = sum(part.cuts.cells.size if isinstance(part.cuts, Terms) else inf for part in parts)
     if enumerated <= VECTORISED_FACTORS and parameters <= VECTORISED_PARAMETERS:
-        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_A_FACTOR * enumerated + SECONDS_AN_UPDATE * parameters)
+        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_PER_FACTOR * enumerated + SECONDS_PER_UPDATE * parameters)
     updates = float(parameters)
     for part in parts:
         cells = float(part.cuts.cells.size) if isinstance(part.cuts, Terms) else 0.0
@@ -79,12 +79,14 @@ def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
             each = part.plans.input_cells + 2 * part.plans.clique_cells
             cells = float(each[part.groups.component].sum())
         updates += cells / CELLS_AN_UPDATE + float(part.groups.weights.sum())
-    return SECONDS_AN_UPDATE * sweeps * updates
+    return SECONDS_PER_UPDATE * sweeps * updates
 
 
 IN_PARTITIONS = "the values of tied rows in partitions are not drawn"
 MEANS_ONLY = "method=posterior gives means, without intervals."
-NAMED_ALIKE = "method=posterior gives intervals, with the states named in each draw as is nearest to what EM finds."
+NAMED_ALIKE = (
+    "method=posterior gives intervals, with the states named in each draw so that they are nearest to what EM finds."
+)
 TAKES_LONGER = "method=posterior gives intervals and takes that long."
 
 

@@ -213,7 +213,7 @@ class SoftObjective:
             if gradient <= tolerance or not found.value < least:
                 break
             least = found.value
-        # A probability that underflows is no zero: its logarithm is needed.
+        # A probability that underflows is not a zero: its logarithm is needed.
         theta = np.maximum(penalised.distributions(beta), np.finfo(np.float64).tiny)
         optimum = SoftOptimum(theta, -found.value, gradient, evaluations)
         return optimum if gradient <= STATIONARY else self._exact(penalised, optimum)

@@ -257,7 +257,7 @@ def read_partitioned_table(
     counts = replace(summary.counts, layout=layout_for_counts(model.expansion.network))
     fold_counts = rows.fold_counts(folds) if folds else ()
     is_incomplete = needs_rows or bool(counts.missing())
-    found = rows_left_out(summary.left_out, len(rows), summary.gaps) if reading.complete_rows else ()
+    found = rows_left_out(summary.left_out, len(rows), summary.incomplete_variables) if reading.complete_rows else ()
     return PreparedData(
         counts, fold_counts, rows if is_incomplete else None, summary.columns, summary.numbers, summary.sample, found
     )

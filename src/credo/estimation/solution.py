@@ -24,14 +24,33 @@ UNIFORM = "the uniform distribution"
 
 
 class Uncertainty(Protocol):
-    """How sure each number is, from a method that samples."""
+    """How uncertain each probability is, from a method that samples.
+
+    Attributes
+    ----------
+    deviations
+        The standard deviation of each probability: an array for each CPT, with axes (parents…, child).
+    """
 
     @property
     def deviations(self) -> Mapping[str, Numbers]:
-        """The standard deviation of each number of each table, (parents…, child)."""
+        """The standard deviation of each probability: an array for each CPT, with axes (parents…, child)."""
 
     def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The ends of the central credible interval of each number of a table."""
+        """The ends of the central credible interval of each probability of a CPT.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family.
+        level
+            The probability with which each interval contains the true value.
+
+        Returns
+        -------
+        tuple of ndarray
+            The lower and the upper ends, with axes (parents…, child).
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +62,8 @@ class TiedLikelihood:
     value
         log P(data | ties), also where ties were merged to learn.
     is_exact
-        Whether rows and ties form no cycle.
-    settled
+        Whether rows and ties form no cycle, and the messages between them converged.
+    converged
         Whether the messages between tied rows converged.
     correction
         What the exact logarithm has beyond `value`; None where it is not known.
@@ -52,11 +71,11 @@ class TiedLikelihood:
         The standard error of this estimate.
     """
 
-    value: float  # log P(data | ties), also where ties were merged to learn
-    is_exact: bool  # rows and ties form no cycle, and the messages between them settled
-    settled: bool
-    correction: float | None = None  # what the exact logarithm has beyond `value`; None where it is not known
-    correction_error: float = 0.0  # the standard error of this estimate
+    value: float
+    is_exact: bool
+    converged: bool
+    correction: float | None = None
+    correction_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +181,7 @@ def violated_findings(constraints: Constraints, theta: Numbers) -> list[Finding]
     most = "It is" if len(violated) == 1 else "Most of all, it is"
     message = (
         f"{subject} not satisfied. {most} statement {worst + 1}, missed by {violated[worst].amount:.3g}; "
-        "the violations of the fit list all."
+        "fit.violations() lists all."
     )
     return [Finding("violated", message)]
 

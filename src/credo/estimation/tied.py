@@ -125,7 +125,7 @@ def tie_finding(rows: TiedData | TiedParts, likelihood: TiedLikelihood) -> Findi
 def _quality(likelihood: TiedLikelihood) -> str:
     if likelihood.is_exact:
         return "The likelihood of the tied rows is exact."
-    if not likelihood.settled:
+    if not likelihood.converged:
         return (
             "Some ties form cycles, and the messages between them did not converge: the likelihood of the tied rows is "
             "a rough approximation. Tie fewer variables of a row."

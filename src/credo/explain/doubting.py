@@ -65,8 +65,8 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool, trus
     beyond = sorted(unsure & _about_products(stated))
     if beyond and not about & unsure:
         raise OptionError(
-            f"“{statements[beyond[0]]}” may be wrong, but compares products of probabilities: how probable that is "
-            "cannot be weighed. Have it hold, without doubt and outside of an expert's block, or leave it out."
+            f"“{statements[beyond[0]]}” may be wrong, but compares products of probabilities: how probable it is "
+            "cannot be computed. State it as certain, without doubt and outside of an expert's block, or leave it out."
         )
     return np.array(sorted(about & unsure), dtype=np.int64)
 

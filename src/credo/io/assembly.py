@@ -16,7 +16,7 @@ from credo.types import Numbers, PathLike
 # Numbers that a file may ask for without holding them, all CPTs together (256 MB): by a default, by results instead of
 # probabilities, or by a noisy family, whose full CPT is computed.
 MOST_IMPLIED = 2**25
-BYTES_A_NUMBER = 24  # while a CPT is checked
+BYTES_PER_NUMBER = 24  # while a CPT is checked
 
 Fail = Callable[[str, str], NoReturn]  # raises an error about a variable
 
@@ -26,7 +26,7 @@ def check_implied(structure: Network, names: Mapping[str, str], fail: Fail) -> N
 
     `names` are the variables whose CPTs the file does not hold number by number, each with what it has instead.
     """
-    most = min(MOST_IMPLIED, memory_limit_or_default(None) // BYTES_A_NUMBER)
+    most = min(MOST_IMPLIED, memory_limit_or_default(None) // BYTES_PER_NUMBER)
     total = 0
     for name, instead in names.items():
         total += (numbers := prod(structure.shape(name)))

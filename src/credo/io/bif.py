@@ -271,7 +271,7 @@ def _cpt(scanner: Scanner, structure: Network, block: _Block) -> Numbers | None:
 
 
 def _cpt_of_table(scanner: Scanner, shape: tuple[int, ...], block: _Block, entry: _Entry) -> Numbers:
-    """A `table` entry: axes (child, parents…), the last one running fastest, as the specification and JavaBayes do."""
+    """A `table` entry: axes (child, parents…), the last one varying fastest, as the specification and JavaBayes do."""
     values = _values(scanner, block.child, [entry], prod(shape))
     return np.array(np.moveaxis(values.reshape(shape[-1], *shape[:-1]), 0, -1), order="C")
 
@@ -307,7 +307,7 @@ def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> li
 
 
 def _configuration_numbers(scanner: Scanner, structure: Network, block: _Block) -> list[int]:
-    """The number of each entry's configuration, with the last parent running fastest."""
+    """The number of each entry's configuration, with the last parent varying fastest."""
     lookups: list[dict[str, int]] = []
     stride = 1
     for parent in reversed(block.parents):
@@ -397,6 +397,6 @@ def _probability_lines(network: Network, name: str, labels: dict[str, list[str]]
 
 
 def _configurations(labels: list[list[str]]) -> Iterator[str]:
-    """`(a, b)` for each configuration, the last parent running fastest."""
+    """`(a, b)` for each configuration, the last parent varying fastest."""
     for configuration in itertools.product(*labels):
         yield f"({', '.join(configuration)})"

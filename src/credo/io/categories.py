@@ -68,7 +68,7 @@ class Categories:
 def declared_categories(source: TableLike | pl.DataFrame) -> dict[str, Categories]:
     """The categories of the columns of a frame that declare them: `Categorical` of pandas and `Enum` of polars.
 
-    A `Categorical` of polars declares nothing: it keeps what it has met. Words for missing values are no states.
+    A `Categorical` of polars declares nothing: it keeps what it has met. Words for missing values are not states.
     """
     import polars as pl
 

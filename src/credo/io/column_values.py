@@ -122,7 +122,7 @@ def _of_numbers(name: str, numbers: Numbers) -> ColumnValues:
 
 
 def checked_numbers(column: pl.Series) -> Numbers:
-    """The numbers of a column of any type; NaN is a missing value, and what is no finite number is an error."""
+    """The numbers of a column of any type; NaN is a missing value, and what is not a finite number is an error."""
     import polars as pl
 
     blank = column.is_null()

@@ -35,7 +35,7 @@ def labelled_cpt(network: Network, name: str) -> pl.DataFrame:
     columns = [*parents, *(f"{name}={state}" for state in states)]
     if (duplicate := first_duplicate(columns)) is not None:
         raise NetworkError(f'The CPT of {name} would have two columns "{duplicate}": a parent has the name of a state.')
-    # The last parent runs fastest, as in the array.
+    # The last parent varies fastest, as in the array.
     indices = np.indices(cpt.shape[:-1]).reshape(len(parents), len(numbers))
     labels = [
         pl.Series(parent, network.states(parent), dtype=pl.String).gather(index)

@@ -315,7 +315,7 @@ class _CsvTable:
         return seen
 
     def _learn(self, buffer: Bytes, unknown: NDArray[np.int64]) -> list[UnknownText]:
-        """Look up texts that are not known yet; what is no state is returned, with its row in the part."""
+        """Look up texts that are not known yet; what is not a state is returned, with its row in the part."""
         unknown_texts: dict[tuple[str, str], UnknownText] = {}
         for at, start, end, row in unknown.tolist():
             raw = buffer[start:end].tobytes()
@@ -415,7 +415,7 @@ def _read_fields(buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon) -> 
 def _read_decimals(
     buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon, cuts: CutPoints
 ) -> tuple[Indices, Numbers, list[int]]:
-    """The same by the compiled loop, which leaves what is no plain number to the other function."""
+    """The same by the compiled loop, which leaves what is not a plain number to the other function."""
     numbers, kinds = np.empty(len(fields)), np.empty(len(fields), dtype=np.int8)
     read_decimals(buffer, fields, numbers, kinds)
     near = np.flatnonzero(kinds == NEAR)

@@ -121,7 +121,7 @@ def scan_plain(
             if last and not is_quoted and raw[begin:end].endswith(b"\r"):
                 end -= 1
             if last and field == 0 and begin == end and len(uses) > 1:
-                record, last = at, False  # a blank line is no record
+                record, last = at, False  # a blank line is not a record
                 continue
             if field >= len(uses):
                 return row, record, misses, RAGGED

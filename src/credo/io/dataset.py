@@ -215,7 +215,7 @@ def fitting(dataset: Dataset, network: Network) -> Dataset:
 def distinct_rows(rows: NDArray[Any]) -> tuple[Indices, Indices]:
     """The first of each distinct row of an array of integers, in the order in which they appear; and which each is.
 
-    Each row becomes one number, with the last column running fastest, column by column while 62 bits hold it: sorting
+    Each row becomes one number, with the last column varying fastest, column by column while 62 bits hold it: sorting
     numbers is ten times as fast as sorting rows.
     """
     if not len(rows):

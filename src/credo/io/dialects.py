@@ -39,7 +39,9 @@ def declared(data: TableLike, table_format: TableFormat | None) -> TableLike:
     if not isinstance(table_format, TableFormat):
         raise OptionError(f'table_format is a TableFormat, as in TableFormat(separator=";"), not {table_format!r}.')
     if not isinstance(data, str | os.PathLike):
-        raise OptionError(f"table_format describes a file, but the data are no path: they are a {type(data).__name__}.")
+        raise OptionError(
+            f"table_format describes a file, but the data are not a path: they are a {type(data).__name__}."
+        )
     return DeclaredTable(data, table_format)
 
 

@@ -1,7 +1,7 @@
 """DSL, the old format of GeNIe: names and every bit of every number.
 
 A node has a `TYPE`, its `PARENTS`, and a `DEFINITION` with `NAMESTATES` and `PROBABILITIES`, whose axes are (parents…,
-child), the child running fastest and the first parent slowest. A node of the type `NOISY_MAX` has `PROBABILITIES` and
+child), the child varying fastest and the first parent slowest. A node of the type `NOISY_MAX` has `PROBABILITIES` and
 `STRENGTHS` as in XDSL (see `xdsl.py`). Cut points are `USER_PROPERTIES` (see `cut_properties.py`). Everything else is
 skipped.
 """
@@ -207,7 +207,7 @@ def _values(scanner: Scanner, node: _Node, shape: tuple[int, ...]) -> Numbers:
 
 
 def write_dsl(network: Network, path: PathLike) -> None:
-    """Write the network as DSL. Variables whose name is no identifier, or that have no CPT, are errors."""
+    """Write the network as DSL. Variables whose name is not an identifier, or that have no CPT, are errors."""
     content = "".join(_lines(network)).encode("ascii")
     with replacing(path) as draft:
         draft.write_bytes(content)

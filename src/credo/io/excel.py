@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 EXCEL_ENDINGS = (".xlsx", ".xlsm")
 MOST_ROWS = 2**20  # of a sheet, which Excel has too
 NOT_AVAILABLE = "#N/A"  # what Excel's function NA() shows: a missing value
-BYTES_A_BYTE = 8  # memory for each byte of XML; measured: 1 for a sheet of numbers, 5 for many short texts
-BYTES_A_CELL = 24  # of a column, with its text
+BYTES_PER_BYTE = 8  # memory for each byte of XML; measured: 1 for a sheet of numbers, 5 for many short texts
+BYTES_PER_CELL = 24  # of a column, with its text
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how files with a password begin, and files of Excel before 2007
 _FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
 _PIECE = 2**18  # bytes that are searched at once
@@ -124,11 +124,11 @@ def _check_archive(path: Path) -> None:
         raise DataError(f"{path}: this file has a password. Remove it in the spreadsheet.")
     size, total = os.path.getsize(path), sum(member.file_size for member in members)
     most = memory_limit_or_default(None)
-    if BYTES_A_BYTE * total > most:
+    if BYTES_PER_BYTE * total > most:
         raise TooLargeError(
             f"{path}: reading this file, which unpacks to {readable_bytes(total)}, may take "
-            f"{readable_bytes(BYTES_A_BYTE * total)} of memory; {readable_bytes(most)} are allowed. Save it as CSV.",
-            BYTES_A_BYTE * total,
+            f"{readable_bytes(BYTES_PER_BYTE * total)} of memory; {readable_bytes(most)} are allowed. Save it as CSV.",
+            BYTES_PER_BYTE * total,
         )
     if total > max(ALWAYS_UNPACKED, LARGEST_RATIO * size):
         raise DataError(
@@ -195,7 +195,7 @@ def _read_columns(sheet: Any, choose: Choose, where: str) -> tuple[list[str], li
     chosen = set(choose(names))
     places = [place for place, name in enumerate(header) if name in chosen]
     columns: list[Values] = [[] for _ in places]
-    most, count = memory_limit_or_default(None) // (BYTES_A_CELL * max(1, len(places))), 0
+    most, count = memory_limit_or_default(None) // (BYTES_PER_CELL * max(1, len(places))), 0
     for number, row in rows:
         for place, value in enumerate(row):
             if value is not None and (place >= len(header) or header[place] is None):
@@ -208,7 +208,7 @@ def _read_columns(sheet: Any, choose: Choose, where: str) -> tuple[list[str], li
             raise TooLargeError(
                 f"{where}: its cells need more than the {readable_bytes(memory_limit_or_default(None))} of memory "
                 "that are allowed. Save it as CSV.",
-                BYTES_A_CELL * count * len(places),
+                BYTES_PER_CELL * count * len(places),
             )
         for column, place in zip(columns, places, strict=True):
             column.append(row[place] if place < len(row) else None)

@@ -32,7 +32,7 @@ from credo.types import PathLike
 REPLACING = Lock()  # held while a file takes its place, so that whoever ends the process knows what was written
 # Memory that reading a network takes for each byte of a file. Measured: 5 to 9 for large CPTs, 25 for entries of one
 # number, and more for thousands of tiny variables.
-BYTES_A_BYTE = 16
+BYTES_PER_BYTE = 16
 # A gzip file may unpack to this many times its size; a small one to more. Networks of random numbers pack 2:1, and
 # uniform ones 30:1.
 LARGEST_RATIO = 100
@@ -45,7 +45,7 @@ BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 def require_path(path: object) -> None:
-    """Raise if something is no path at all."""
+    """Raise if something is not a path at all."""
     if not isinstance(path, str | os.PathLike):
         raise OptionError(f"A path is a text or a pathlib.Path, not {path!r}.")
 
@@ -73,7 +73,7 @@ def require_file(path: PathLike, what: str, folder_allowed: bool = False) -> Non
 
 
 def read_text(path: PathLike) -> str:
-    """The text of a network file, unpacked if its name ends in `.gz`; errors say on which line it is no text."""
+    """The text of a network file, unpacked if its name ends in `.gz`; errors say on which line it is not a text."""
     content = read_content(path)
     try:
         text = content.decode("utf-8-sig")
@@ -103,7 +103,7 @@ def read_content(path: PathLike) -> bytes:
     TooLargeError
         If reading it would take more memory than allowed.
     """
-    most = memory_limit_or_default(None) // BYTES_A_BYTE
+    most = memory_limit_or_default(None) // BYTES_PER_BYTE
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -136,7 +136,7 @@ def _unpacked(file: BinaryIO, path: PathLike, most: int) -> bytes:
 
 
 def _too_large(path: PathLike, size: int) -> TooLargeError:
-    needed = BYTES_A_BYTE * size
+    needed = BYTES_PER_BYTE * size
     return TooLargeError(
         f"{os.fspath(path)}: reading this network of {readable_bytes(size)} may take {readable_bytes(needed)} of "
         f"memory; {readable_bytes(memory_limit_or_default(None))} are allowed, half of what this machine has.",

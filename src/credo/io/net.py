@@ -1,6 +1,6 @@
 """NET, the format of Hugin: names, orders, and every bit of every number.
 
-`data` has axes (parents…, child), the child running fastest and the first parent slowest; brackets in it group numbers
+`data` has axes (parents…, child), the child varying fastest and the first parent slowest; brackets in it group numbers
 and have to fit these axes. Of all attributes, `states` and `data` are read; `%` starts a comment.
 """
 

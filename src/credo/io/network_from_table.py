@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 BINS = 3  # states of a measured variable about which nothing is said
 FEWER_BINS = 2  # where three would leave too few rows
-ROWS_A_NUMBER = 5  # of data, for each number of the CPTs that the variable is part of
+ROWS_PER_NUMBER = 5  # of data, for each number of the CPTs that the variable is part of
 MOST_CATEGORIES = 100  # different texts in a column that can still be meant as states
 
 
@@ -57,14 +57,13 @@ class NetworkFromTable:
 
 
 def network_from_table(
-    table: TableLike,
+    data: TableLike,
     *,
     parents: Mapping[str, Sequence[str]],
     states: Mapping[str, Sequence[object]] = {},
     bins: Mapping[str, BinRule] | BinRule | None = None,
     variables: Sequence[str] | None = None,
     table_format: TableFormat | None = None,
-    categories: Mapping[str, Categories] | None = None,
 ) -> NetworkFromTable:
     """A network of the columns of a table.
 
@@ -76,8 +75,8 @@ def network_from_table(
 
     Parameters
     ----------
-    table : path or frame
-        The data.
+    data : path or frame
+        The table.
     parents : mapping from str to sequence of str
         The parents of each variable. Variables not listed have no parents.
     states : mapping from str to sequence, optional
@@ -89,8 +88,6 @@ def network_from_table(
         The variables. If not given, those that `parents`, `states` and `bins` name; all columns if these name none.
     table_format : TableFormat, optional
         How the file is written, where it is not as usual: its separator, decimal mark, encoding or sheet.
-    categories : mapping from str to Categories, optional
-        What the frame declares about columns, where `table` is made from one that did; read from `table` if not given.
 
     Returns
     -------
@@ -104,6 +101,19 @@ def network_from_table(
     DataError
         If a column cannot be a variable: it holds dates, names of single rows, or nothing.
     """
+    table = declared(data, table_format)
+    return network_of_columns(table, parents, states, bins, variables, declared_categories(data))
+
+
+def network_of_columns(
+    table: TableLike,
+    parents: Mapping[str, Sequence[str]],
+    states: Mapping[str, Sequence[object]],
+    bins: Mapping[str, BinRule] | BinRule | None,
+    variables: Sequence[str] | None,
+    categories: Mapping[str, Categories],
+) -> NetworkFromTable:
+    """The same, with the `categories` that a frame declared of which the table is made."""
     header: list[str] = []
 
     def chosen_columns(found: Sequence[str]) -> Sequence[str]:
@@ -111,11 +121,11 @@ def network_from_table(
         names, _ = _names(header, parents, states, bins, variables)
         return [name for name in found if name in names] or found[:1]  # one column, to count rows
 
-    frame = read_frame(declared(table, table_format), chosen_columns)
+    frame = read_frame(table, chosen_columns)
     names, is_open = _names(header, parents, states, bins, variables)
     columns = {name: column_values(frame[name]) for name in names if name in frame.columns}
     findings: list[Finding] = []
-    known = {**declared_categories(frame), **(declared_categories(table) if categories is None else categories)}
+    known = {**declared_categories(frame), **categories}
     if is_open:
         columns, left_out = _usable(columns, known)
         names, findings = [name for name in names if name in columns], left_out
@@ -332,7 +342,7 @@ class _Choices:
                 if target == name or target not in self.made:
                     raise OptionError(
                         f"{name} is to be cut so that it tells {target} apart, but {target} is "
-                        f"{'the same variable' if target == name else 'no variable whose states are known before'}."
+                        f"{'the same variable' if target == name else 'not a variable whose states are known before'}."
                     )
                 codes = read_table(Network([self.made[target]]), self.frame.select(target)).codes[:, 0]
                 points = supervised_points(numbers, codes, most)
@@ -345,7 +355,7 @@ class _Choices:
         """Three states, or two where a family of the variable would have fewer than five rows for each number."""
         for child in self.columns.keys() | self.parents.keys():
             family = (child, *self.parents.get(child, ()))
-            if name in family and len(self.frame) < ROWS_A_NUMBER * prod(self._size(each) for each in family):
+            if name in family and len(self.frame) < ROWS_PER_NUMBER * prod(self._size(each) for each in family):
                 return FEWER_BINS
         return BINS
 

@@ -3,8 +3,9 @@
 Polars takes as much memory as a header asks for, and ends the whole process where there is not so much. Of all numbers
 in a file (tried one by one, at the ends of their ranges) three do that: the unpacked size of a page, the number of
 values in a dictionary, and that of a page of version 2 if it is negative. They are compared with what else the file
-says, so leniently that no file is refused that a program wrote and polars can read. Whatever else is wrong is left to
-polars, which raises an exception for it.
+says, so leniently that no file is refused that a program wrote and polars can read. A footer that is not Thrift is
+refused, because polars might still make something of it. Whatever else is wrong is left to polars, which raises an
+exception for it.
 
 The format: https://parquet.apache.org/docs/file-format/metadata, in Thrift's compact protocol.
 """
@@ -22,6 +23,7 @@ ALWAYS_UNPACKED = 64 * 2**20  # bytes that a page may unpack to; programs write 
 SLOPPY = 4  # times the unpacked size of its column that a page may have, in case a program counts otherwise
 HEADER_BYTES = 512  # of a page header; one with long statistics is read again
 LONGEST_HEADER = 2**20
+LARGEST_SIZE = 2**31 - 1  # sizes in headers have 32 bits, with a sign
 
 # Fields, by their numbers in the format.
 ROW_GROUPS, COLUMNS, META_DATA = 4, 1, 3
@@ -38,7 +40,13 @@ def check_pages(path: Path) -> None:
         file.seek(size - 8)
         length = int.from_bytes(file.read(4), "little")
         file.seek(size - 8 - length)
-        for column in _columns(file.read(length)):
+        try:
+            metadata, _ = _read_struct(file.read(length), 0)
+        except _UNREADABLE:
+            raise DataError(
+                f"{path} cannot be read as Parquet: its footer is damaged. Copy or write it again."
+            ) from None
+        for column in _columns(metadata):
             for page in _pages(file, column, size):
                 if (problem := _problem(page, _number(column, UNPACKED_TOTAL))) is not None:
                     raise DataError(
@@ -54,8 +62,11 @@ def _problem(page: Struct, total: int) -> str | None:
         return f"unpacks to {readable_bytes(unpacked)}, more than the whole column"
     if entries > max(0, unpacked):
         return f"has {unpacked:,} bytes and {entries:,} values"
-    if min(unpacked, entries, _number(page, DATA_PAGE, VALUES), _number(page, DATA_PAGE_V2, VALUES)) < 0:
+    sizes = (unpacked, entries, _number(page, DATA_PAGE, VALUES), _number(page, DATA_PAGE_V2, VALUES))
+    if min(sizes) < 0:
         return "has a negative size"
+    if max(sizes) > LARGEST_SIZE:  # polars would keep its last 32 bits
+        return f"says that it has {max(sizes):,} values"
     return None
 
 
@@ -72,10 +83,9 @@ def _name(column: Struct) -> str:
     return b".".join(texts).decode("utf-8", "replace")
 
 
-def _columns(footer: bytes) -> Iterator[Struct]:
-    """The metadata of each column in each group of rows; none where the footer cannot be understood."""
+def _columns(metadata: Struct) -> Iterator[Struct]:
+    """The metadata of each column in each group of rows; none where the footer has no such fields."""
     try:
-        metadata, _ = _read_struct(footer, 0)
         columns = [column[META_DATA] for group in metadata[ROW_GROUPS] for column in group[COLUMNS]]
     except _UNREADABLE:
         return
@@ -120,7 +130,7 @@ def _read_struct(raw: bytes, at: int) -> tuple[Struct, int]:
     """The fields of a struct by their numbers, and where it ends; `IndexError` where the content is too short."""
     fields: Struct = {}
     number = 0
-    while header := raw[at]:
+    while (header := raw[at]) & 15:  # the kind 0 ends a struct, whatever else is in its byte
         at += 1
         if header >> 4:
             number += header >> 4
@@ -142,6 +152,8 @@ def _read_value(raw: bytes, at: int, kind: int) -> tuple[Any, int]:
         return kind == TRUE, at
     if kind in (LIST, SET):
         return _read_list(raw, at)
+    if kind == MAP:
+        return _read_map(raw, at)
     if kind == BYTE:
         return raw[at], at + 1
     if kind == DOUBLE:
@@ -164,6 +176,19 @@ def _read_list(raw: bytes, at: int) -> tuple[list[Any], int]:
             value, at = _read_value(raw, at, kind)
         values.append(value)
     return values, at
+
+
+def _read_map(raw: bytes, at: int) -> tuple[None, int]:
+    """Where a map ends; none of the fields that matter is one."""
+    count, at = _read_varint(raw, at)
+    if count > len(raw):
+        raise ValueError("a map that is longer than its file")
+    if count:
+        kinds, at = raw[at], at + 1
+        for _ in range(count):
+            for kind in (kinds >> 4, kinds & 15):
+                at = at + 1 if kind in (TRUE, FALSE) else _read_value(raw, at, kind)[1]
+    return None, at
 
 
 def _read_integer(raw: bytes, at: int) -> tuple[int, int]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PARTITION_ROWS = 2**20  # of a partition, unless the user says otherwise
 MOST_PARTITIONS = 512  # of files; larger tables have larger partitions
 KEPT_SHARE = 1 / 16  # of the memory limit, beyond which state numbers of a file are not kept in memory
-BYTES_A_VALUE = 64  # of a partition while it is prepared; measured 30 for Alarm with 40% of its values missing
+BYTES_PER_VALUE = 64  # of a partition while it is prepared; measured 30 for Alarm with 40% of its values missing
 LEAST_ROWS = 1000  # of a partition, whatever the limit is
 
 # What a partition is --------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def in_partitions(
     if isinstance(data, PartitionedTable):
         return data
     limit = memory_limit_or_default(memory_limit)
-    fitting = max(LEAST_ROWS, limit // (BYTES_A_VALUE * max(1, len(network))))  # rows that one partition may have
+    fitting = max(LEAST_ROWS, limit // (BYTES_PER_VALUE * max(1, len(network))))  # rows that one partition may have
     rows = fitting if fitting < PARTITION_ROWS else None
     if is_dask_frame(data) or is_remote(data):
         return partitioned(data)

@@ -21,6 +21,7 @@ from credo.io.frames import encode, encode_looked_up, looked_up
 from credo.io.parquet import PARQUET_ENDINGS, parquet_errors, scan_parquet
 from credo.model.network import Network
 from credo.options import TableFormat
+from credo.progress import READING_DATA, ProgressListener, shares_of
 from credo.types import FrameLike, Numbers, Progress, TableLike, Weights
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ OTHER_SPREADSHEETS = (".xls", ".xlsb", ".ods")
 
 def read_table(
     network: Network,
-    source: TableLike,
+    data: TableLike,
     *,
     weights: Weights | None = None,
     others: Sequence[str] = (),
     table_format: TableFormat | None = None,
-    progress: Progress | None = None,
+    progress: ProgressListener | None = None,
 ) -> Dataset:
     """Read a table of data into memory, as state numbers of a network.
 
@@ -51,7 +52,7 @@ def read_table(
     ----------
     network : Network
         The network.
-    source : path, frame or Dataset
+    data : path, frame or Dataset
         A CSV, Parquet or Excel file, a folder of Parquet files, a frame of pandas, polars, pyarrow or any other
         library that narwhals reads, or a `Dataset`.
     weights : str or array_like, optional
@@ -61,7 +62,7 @@ def read_table(
     table_format : TableFormat, optional
         How the file is written, where it is not as usual: its separator, decimal mark, encoding or sheet.
     progress : callable, optional
-        Called with the share of the table that has been read, from 0 to 1.
+        A function that receives a `ProgressEvent` at every step.
 
     Returns
     -------
@@ -84,14 +85,15 @@ def read_table(
     --------
     >>> import polars as pl
     >>> network = Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
-    >>> data = read_table(network, pl.DataFrame({"smoke": ["yes", "no", None]}))
-    >>> data.codes.tolist()
+    >>> rows = read_table(network, pl.DataFrame({"smoke": ["yes", "no", None]}))
+    >>> rows.codes.tolist()
     [[1, -1], [0, -1], [-1, -1]]
-    >>> data.hidden
+    >>> rows.hidden
     ('lung',)
     """
-    data = declared(source, table_format)
-    return concatenate(list(stream_table(network, data, weights=weights, others=others, progress=progress)))
+    table = declared(data, table_format)
+    shares = None if progress is None else shares_of(READING_DATA, progress)
+    return concatenate(list(stream_table(network, table, weights=weights, others=others, progress=shares)))
 
 
 def stream_table(

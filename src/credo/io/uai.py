@@ -1,8 +1,8 @@
 """UAI, the format of the inference competitions: exact numbers, but no names.
 
 Variables come back as `x0`, `x1`, … and states as `0`, `1`, …. A function lists the child last, and its last variable
-runs fastest: the axes are (parents…, child). Files of pyAgrum, which are recognised by their comments, have the first
-parent run fastest. Cut points are in a file beside (`cut_properties.py`).
+varies fastest: the axes are (parents…, child). Files of pyAgrum, which are recognised by their comments, have the first
+parent vary fastest. Cut points are in a file beside (`cut_properties.py`).
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _fail_at(scanner: Scanner, start: int, number: int, message: str) -> NoRetur
 
 
 def _has_reversed_parents(text: str, scopes: Sequence[Sequence[int]], scanner: Scanner) -> bool:
-    """Whether pyAgrum wrote this file: it has the first parent run fastest, where the format has the last.
+    """Whether pyAgrum wrote this file: it has the first parent vary fastest, where the format has the last.
 
     pyAgrum puts three blanks, `#` and a name behind every function, and lists variables in their order. A file with a
     comment behind every function that differs in this may have been one: with several parents it is refused.
@@ -126,8 +126,8 @@ def _has_reversed_parents(text: str, scopes: Sequence[Sequence[int]], scanner: S
     in_order = all(scope[-1] == place for place, scope in enumerate(scopes))
     if not in_order or behind != ["   "] * len(scopes):
         scanner.fail(
-            "It is not clear which parent runs fastest: the comments behind the functions are those of pyAgrum, but "
-            "changed. If the last parent runs fastest, as the format wants it, remove the comments."
+            "It is not clear which parent varies fastest: the comments behind the functions are those of pyAgrum, but "
+            "changed. If the last parent varies fastest, as the format wants it, remove the comments."
         )
     return True
 

@@ -1,7 +1,7 @@
 """XDSL, the format of GeNIe, read and written exactly.
 
-`<probabilities>` has axes (parents…, child), the child running fastest and the first parent slowest. Files of pyAgrum,
-which say so, have the first parent run fastest.
+`<probabilities>` has axes (parents…, child), the child varying fastest and the first parent slowest. Files of pyAgrum,
+which say so, have the first parent vary fastest.
 
 Cut points are user properties (`cut_properties.py`).
 
@@ -35,7 +35,7 @@ def read_xdsl(path: PathLike) -> Network:
 
 
 def write_xdsl(network: Network, path: PathLike) -> None:
-    """Write the network as XDSL. Variables whose name is no identifier, or that have no CPT, are errors."""
+    """Write the network as XDSL. Variables whose name is not an identifier, or that have no CPT, are errors."""
     names = network.names
     network, lost = as_noisymax(network)
     root = Element("smile", version="1.0", id=identifier(network.name, "XDSL"))
@@ -115,7 +115,7 @@ def _network(document: XmlDocument) -> Network:
 
 
 def _has_reversed_parents(document: XmlDocument) -> bool:
-    """Whether pyAgrum wrote this file: it has the first parent run fastest, where GeNIe has the last.
+    """Whether pyAgrum wrote this file: it has the first parent vary fastest, where GeNIe has the last.
 
     It says so twice, in a comment and in the extensions. A file that says it once was changed since, perhaps by a
     program that turned the numbers: with several parents it is refused.
@@ -135,7 +135,7 @@ def _has_reversed_parents(document: XmlDocument) -> bool:
         for element in nodes:
             if len(element.text_of("parents").split()) > 1:
                 element.fail(
-                    "It is not clear which parent runs fastest: one part of this file says that pyAgrum wrote it, "
+                    "It is not clear which parent varies fastest: one part of this file says that pyAgrum wrote it, "
                     "another part does not. Save the network again with pyAgrum, as BIF."
                 )
     return False

@@ -1,6 +1,6 @@
 """XMLBIF 0.3, read and written exactly.
 
-A `TABLE` has axes (givens…, child), the child running fastest. A `DEFINITION` without a `TABLE` is structure.
+A `TABLE` has axes (givens…, child), the child varying fastest. A `DEFINITION` without a `TABLE` is structure.
 A second `TABLE`, `FOR` or `NETWORK` is an error: nothing says which one counts. Cut points are properties of a variable
 (`cut_properties.py`).
 """

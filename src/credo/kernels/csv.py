@@ -137,7 +137,7 @@ def scan(  # pragma: no cover
             last = buffer[at] == NEWLINE
             if last and field == 0 and length == 0 and fields > 1:
                 at += 1
-                record = at  # a blank line is no record
+                record = at  # a blank line is not a record
                 continue
             if field >= fields:
                 return row, record, misses, RAGGED

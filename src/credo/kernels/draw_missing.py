@@ -85,7 +85,7 @@ def draw_missing(  # pragma: no cover
     kept: int,
     shapes: Any,
     shape_starts: Any,
-    theta: Any,  # all tables
+    theta: Any,  # all CPTs
     tables: Any,  # scratch
     messages: Any,  # scratch
     below: Any,  # scratch, all zero

@@ -186,7 +186,7 @@ def run(  # pragma: no cover
     kept: int,
     shapes: Any,
     shape_starts: Any,
-    theta: Any,  # all tables
+    theta: Any,  # all CPTs
     backward: bool,
     tables: Any,  # scratch
     messages: Any,  # scratch

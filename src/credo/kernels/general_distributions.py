@@ -58,24 +58,24 @@ def set_binding(general: GeneralArrays, underway: Underway, start: int, stop: in
     """The statements that a distribution can break, as linear constraints on it: how many."""
     count, cell = 0, general.places[start] - underway.first
     sums, derivatives = underway.sums, underway.derivatives
-    for row in underway.rows:
-        slack, value, highest, scale = general.bounds[row] - underway.linear[0, row], 0.0, -np.inf, 0.0
-        for term in range(general.term_starts[row], general.term_starts[row + 1]):
+    for constraint in underway.constraints:
+        slack, value, highest, scale = general.bounds[constraint] - underway.linear[0, constraint], 0.0, -np.inf, 0.0
+        for term in range(general.term_starts[constraint], general.term_starts[constraint + 1]):
             above, below, coefficient = general.above[term], general.below[term], general.coefficients[term]
             if below >= 0:  # the only term: N/D ≤ c is N − c·D ≤ 0
-                slack = general.bounds[row] * sums[below] - coefficient * sums[above]
+                slack = general.bounds[constraint] * sums[below] - coefficient * sums[above]
             else:
                 slack -= coefficient * sums[above]
         for k in range(stop - start):
             change = size = 0.0
-            for term in range(general.term_starts[row], general.term_starts[row + 1]):
+            for term in range(general.term_starts[constraint], general.term_starts[constraint + 1]):
                 above, below, coefficient = general.above[term], general.below[term], general.coefficients[term]
                 part = coefficient * derivatives[cell + k, above]
-                other = general.bounds[row] * derivatives[cell + k, below] if below >= 0 else 0.0
+                other = general.bounds[constraint] * derivatives[cell + k, below] if below >= 0 else 0.0
                 change += part - other
                 size += abs(part) + abs(other)
             for e in range(general.entry_starts[start + k], general.entry_starts[start + k + 1]):
-                if general.entry_statements[e] == row:
+                if general.entry_statements[e] == constraint:
                     change += general.entry_values[e]
                     size += abs(general.entry_values[e])
             binding.changes[count, k] = change
@@ -104,17 +104,19 @@ def move_pair_bound(
     place = geometry.move_starts[move]
     i, j = geometry.move_indices[place], geometry.move_indices[place + 1]
     low, high = ends_of_pair(i, j, first, last, geometry.delta_constraints, geometry.delta_values, theta, slack)
-    for row in range(count):
-        change = binding.changes[row, i - start] - binding.changes[row, j - start]
-        if change > NO_CHANGE * binding.scales[row]:
-            high = min(high, binding.slack[row] / change)
-        elif change < -NO_CHANGE * binding.scales[row]:
-            low = max(low, binding.slack[row] / change)
+    for constraint in range(count):
+        change = binding.changes[constraint, i - start] - binding.changes[constraint, j - start]
+        if change > NO_CHANGE * binding.scales[constraint]:
+            high = min(high, binding.slack[constraint] / change)
+        elif change < -NO_CHANGE * binding.scales[constraint]:
+            low = max(low, binding.slack[constraint] / change)
     step = draw_split(i, j, min(low, 0.0), max(high, 0.0), shape, theta, generator)
     for e in range(first, last):
         slack[geometry.delta_constraints[e]] -= geometry.delta_values[e] * step
-    for row in range(count):
-        binding.slack[row] -= step * (binding.changes[row, i - start] - binding.changes[row, j - start])
+    for constraint in range(count):
+        binding.slack[constraint] -= step * (
+            binding.changes[constraint, i - start] - binding.changes[constraint, j - start]
+        )
 
 
 @compiled(**BORROWING)
@@ -188,8 +190,8 @@ def update_jointly_checked(
         d = geometry.owners[updates.numbers[step]]
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             add_direction(general, underway, i, theta[i] - old[i])
-    there = general_terms(general, underway.rows, underway.sums, underway.slopes, underway.linear, 1.0)
-    here = general_terms(general, underway.rows, underway.sums, underway.slopes, underway.linear, 0.0)
+    there = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 1.0)
+    here = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 0.0)
     taken = there > -np.inf and (there >= here or np.log(uniform(generator)) < there - here)
     if taken:
         advance(underway, 1.0)

@@ -109,7 +109,7 @@ def advance(underway: Underway, step: float) -> None:
     """The sums at another point of a line."""
     for s in underway.active:
         underway.sums[s] += step * underway.slopes[s]
-    for constraint in underway.rows:
+    for constraint in underway.constraints:
         underway.linear[0, constraint] += step * underway.linear[1, constraint]
 
 
@@ -125,7 +125,7 @@ def clear_line(underway: Underway) -> None:
     """A direction without any change, to which those of single parameters are added."""
     for s in underway.active:
         underway.slopes[s] = 0.0
-    for constraint in underway.rows:
+    for constraint in underway.constraints:
         underway.linear[1, constraint] = 0.0
 
 
@@ -195,7 +195,7 @@ def update_line(
     sums, slopes, linear = underway.sums, underway.slopes, underway.linear
     low, high = ends_of_line(indices, values, constraints, changes, theta, slack)
     count = 0
-    for statement in underway.rows:
+    for statement in underway.constraints:
         term = general.term_starts[statement]
         if general.meanings[statement] >= 0:
             continue

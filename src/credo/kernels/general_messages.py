@@ -17,7 +17,14 @@ SEND = 0
 
 @compiled(**BORROWING)
 def multiply_clique(
-    tree: CliqueTree, general: GeneralArrays, clique: int, family: int, message: int, messages: Any, row: Any, out: Any
+    tree: CliqueTree,
+    general: GeneralArrays,
+    clique: int,
+    family: int,
+    message: int,
+    messages: Any,
+    products: Any,
+    out: Any,
 ) -> None:
     """The product of all that is put into a clique, but for one CPT or one message, summed into `out`."""
     cells, indicators, maps = general.cpts, general.indicators, tree.maps
@@ -42,27 +49,27 @@ def multiply_clique(
         if value == 0.0:
             continue
         for s in range(sums):
-            row[s] = value
+            products[s] = value
         for k in range(tree.indicator_starts[clique], tree.indicator_starts[clique + 1]):
             place = tree.indicator_inputs[k, 0] + maps[tree.indicator_inputs[k, 1] + cell]
             for s in range(sums):
-                row[s] *= indicators[place, s]
+                products[s] *= indicators[place, s]
         for k in range(tree.message_starts[clique], tree.message_starts[clique + 1]):
             which = tree.message_inputs[k, 0]
             if which != skipped:
                 place = tree.messages[which] + maps[tree.message_inputs[k, 1] + cell]
                 for s in range(sums):
-                    row[s] *= messages[place, s]
+                    products[s] *= messages[place, s]
         place = maps[target + cell] - shift
         for s in range(sums):
-            out[place, s] += row[s]
+            out[place, s] += products[s]
 
 
 @compiled(error_model="numpy")
 def begin_cpt(tree: CliqueTree, general: GeneralArrays, clique: int, family: int, messages: Any, room: Underway) -> Any:
     """A CPT as it is begun: the derivatives of sums with respect to it, and the sums that it can change."""
     first, last = general.family_starts[family], general.family_starts[family + 1]
-    rows = general.rows[general.row_starts[family] : general.row_starts[family + 1]]
+    constraints = general.constraints[general.constraint_starts[family] : general.constraint_starts[family + 1]]
     active = general.sums[general.sum_starts[family] : general.sum_starts[family + 1]]
     multiply_clique(tree, general, clique, family, -1, messages, room.slopes, room.derivatives)
     for s in active:
@@ -70,7 +77,7 @@ def begin_cpt(tree: CliqueTree, general: GeneralArrays, clique: int, family: int
     for cell in range(first, last):
         for s in active:
             room.sums[s] += general.cpts[cell] * room.derivatives[cell - first, s]
-    return Underway(first, room.derivatives, room.sums, room.slopes, room.linear, room.kept, rows, active)
+    return Underway(first, room.derivatives, room.sums, room.slopes, room.linear, room.kept, constraints, active)
 
 
 @compiled(error_model="numpy")
@@ -102,6 +109,6 @@ def begin_sweep(tree: CliqueTree, general: GeneralArrays, theta: Any, messages: 
         out = messages[tree.messages[message] : tree.messages[message + 1]]
         multiply_clique(tree, general, clique, -1, message, messages, slopes, out)
     kept = np.empty((2, max(count, statements)))
-    none = general.rows[:0]
+    none = general.constraints[:0]
     derivatives, sums = np.empty((largest, count)), np.empty(count)
     return Underway(general.family_starts[0], derivatives, sums, slopes, linear, kept, none, none)

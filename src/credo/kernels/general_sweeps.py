@@ -193,10 +193,10 @@ def general_sweep(
     states = 0
     for d in range(count):
         states = max(states, arrays.starts[d + 1] - arrays.starts[d])
-    rows = len(general.bounds)
-    binding = Binding(np.empty(rows), np.empty((rows, states)), np.empty(rows), np.empty(states))
+    constraints = len(general.bounds)
+    binding = Binding(np.empty(constraints), np.empty((constraints, states)), np.empty(constraints), np.empty(states))
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
-    touched = np.empty(rows, dtype=np.int64)
+    touched = np.empty(constraints, dtype=np.int64)
     work, indices = work_space(len(theta), len(slack))
     room = begin_sweep(tree, general, theta, messages)
     most = 1

@@ -199,10 +199,10 @@ class GeneralArrays(NamedTuple):
     entry_starts: Any  # (parameters + 1,) statements that name a single parameter
     entry_statements: Any
     entry_values: Any
-    meanings: Any  # (statements,) what may be wrong, by number, the same for rows that follow each other; −1: must hold
+    meanings: Any  # (statements,) what may be wrong, by number, the same for those in succession; −1: must hold
     straight: Any  # (statements,) whether what it says is linear along a line, times its one denominator
-    row_starts: Any  # (CPTs + 1,)
-    rows: Any  # statements that a CPT can change
+    constraint_starts: Any  # (CPTs + 1,)
+    constraints: Any  # that a CPT can change
     sum_starts: Any  # (CPTs + 1,)
     sums: Any  # in these statements
 
@@ -231,5 +231,5 @@ class Underway(NamedTuple):
     slopes: Any  # (sums,) how each changes along a line
     linear: Any  # (2, statements) what single parameters add to each, and how that changes along a line
     kept: Any  # (2, sums or statements) room for sums and linear before a move that may be undone
-    rows: Any  # statements that it can change,
+    constraints: Any  # that it can change,
     active: Any  # and the sums in these; `sums` and `slopes` of others are not up to date

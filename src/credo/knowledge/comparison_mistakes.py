@@ -20,7 +20,7 @@ APPROXIMATE = ("~", "≈", "~=", "~~")
 MISSPELLED = {"=<": "<=", "=>": ">=", "<<": "<", ">>": ">", "===": "="}
 UPWARD, DOWNWARD = ("<=", "<"), (">=", ">")
 
-ROUNDING = 1e-12  # rounding in sums of decimals: 0.1 + 0.2 <= 0.3 is no contradiction
+ROUNDING = 1e-12  # rounding in sums of decimals: 0.1 + 0.2 <= 0.3 is not a contradiction
 
 
 class Compared(NamedTuple):

@@ -42,7 +42,7 @@ def corrections(mistake: Mistake, network: Network | None = None) -> tuple[str, 
     Raises
     ------
     TypeError
-        If this is no mistake.
+        If this is not a mistake.
 
     Examples
     --------

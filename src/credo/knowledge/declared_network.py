@@ -1,4 +1,4 @@
-"""The network that a knowledge declares: what it does not say about states is taken from a table."""
+"""The network that the knowledge declares: what it does not say about states is taken from a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from credo.errors import OptionError, closest, listing
 from credo.findings import Finding
 from credo.io.categories import declared_categories, read_frame
 from credo.io.network_files import NetworkLike, read_network
-from credo.io.network_from_table import NetworkFromTable, network_from_table
+from credo.io.network_from_table import NetworkFromTable, network_of_columns
 from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import (
     Knowledge,
@@ -49,23 +49,23 @@ class KnowledgeWithNetwork(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def declared_network(source: KnowledgeSource, table: TableLike | None = None) -> NetworkFromTable:
-    """The network that a knowledge declares.
+def declared_network(knowledge: KnowledgeSource, *, data: TableLike | None = None) -> NetworkFromTable:
+    """The network that the knowledge declares.
 
     Its variables are those that declarations and statements name. States and cut points that are not declared are taken
     from the table.
 
     Parameters
     ----------
-    source : str, path, statement, or an iterable of these
+    knowledge : str, path, statement, or an iterable of these
         The knowledge, such as a file whose name ends in `.credo`.
-    table : path or frame, optional
+    data : path or frame, optional
         The data. Not needed where all states are declared.
 
     Returns
     -------
     NetworkFromTable
-        The network, without CPTs, and findings: what was taken from the table.
+        The network, without CPTs, and findings: what was taken from the data.
 
     Raises
     ------
@@ -88,8 +88,8 @@ def declared_network(source: KnowledgeSource, table: TableLike | None = None) ->
       smoke: no, yes; from low to high
       lung: no, yes; from low to high; parents: smoke
     """
-    items = items_of(source)
-    return _declared(read_sources(items), table, _name(items))
+    items = items_of(knowledge)
+    return _declared(read_sources(items), data, _name(items))
 
 
 def knowledge_about(
@@ -135,7 +135,7 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
         return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
 
     frame = read_frame(table, chosen_columns)
-    made = network_from_table(
+    made = network_of_columns(
         frame,
         parents=structure.parents,
         states=structure.states,
@@ -228,7 +228,7 @@ def _name(items: Sequence[Any]) -> str:
     return next((file.removesuffix(FILE_ENDING) for file in files), "") or "network"
 
 
-# Names that nobody knows ----------------------------------------------------------------------------------------------
+# Unknown names --------------------------------------------------------------------------------------------------------
 
 
 def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[str] | None) -> Iterator[Reported]:
@@ -238,7 +238,7 @@ def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[s
         cut = structure.cuts.get(name)
         if name in in_table:
             continue
-        if cut is not None and columns is not None:  # a column of numbers that is missing is no hidden variable
+        if cut is not None and columns is not None:  # a column of numbers that is missing is not a hidden variable
             yield from _unknown(name, places, columns, declared)
         elif cut is not None and cut.rule is not None:
             statement, at = structure.place(name, CutDeclaration)

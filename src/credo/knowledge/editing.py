@@ -120,7 +120,7 @@ def add_arc(text: str, parent: str, child: str) -> str:
     if parent in structure.parents.get(child, ()):
         raise NetworkError(f"{child} depends on {parent} already.")
     if child in ancestors(structure.parents, [parent]):
-        raise NetworkError(f"{parent} depends on {child}: an arrow back would close a circle.")
+        raise NetworkError(f"{parent} depends on {child}: an arrow back would close a cycle.")
     for declaration in parsed.declarations:
         if isinstance(declaration, DependenceDeclaration) and declaration.children == (child,):
             assert declaration.span is not None
@@ -221,7 +221,7 @@ def _check_states(name: str, states: Sequence[str]) -> None:
 
 
 def _with_line(text: str, declaration: Declaration) -> str:
-    """A declaration after the last one, or before the first line that is no comment."""
+    """A declaration after the last one, or before the first line that is not a comment."""
     lines = text.split("\n")
     last = max((each.span.line for each in parse(text).declarations if each.span is not None), default=0)
     if not last:
@@ -304,7 +304,7 @@ def _declared_anew(text: str, name: str, fresh: VariableDeclaration | CutDeclara
 def statement_text(kind: str, *, parent: str = "", child: str = "") -> str:
     """A statement about an arc, as a click makes it: `raises`, `lowers` or `does not affect`."""
     if kind not in ("raises", "lowers", "does not affect"):
-        raise NetworkError(f"“{kind}” is no verb of a statement about an arrow.")
+        raise NetworkError(f"“{kind}” is not a verb of a statement about an arrow.")
     return f"{name_text(parent)} {kind} {name_text(child)}"
 
 

@@ -57,7 +57,7 @@ def does_not_affect(parent: str, child: str, confidence: float | None = None) ->
     Raises
     ------
     KnowledgeError
-        If a name is no text, or the confidence is not finite.
+        If a name is not a text, or the confidence is not finite.
 
     Examples
     --------

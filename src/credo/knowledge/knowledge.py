@@ -49,7 +49,7 @@ class Knowledge:
     network : Network
         The network that the statements are about; its CPTs are not used.
     source : str, path, statement, Knowledge, or an iterable of these
-        Text with one statement a line; a file (a `Path`, or a name that ends in `.credo`); statements made in Python.
+        Text with one statement per line; a file (a `Path`, or a name that ends in `.credo`); statements made in Python.
     name : str, optional
         How messages call a text.
 
@@ -71,7 +71,7 @@ class Knowledge:
     KnowledgeFileError
         If a file does not exist.
     KnowledgeTypeError
-        If the arguments are in the wrong order, or something is no statement.
+        If the arguments are in the wrong order, or something is not a statement.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Knowledge:
         return Knowledge, (self.network, (*self.declarations, *self.statements))
 
     def to_text(self) -> str:
-        """The declarations and statements as text, one a line, which reads back as equal knowledge.
+        """The declarations and statements as text, one per line, which reads back as equal knowledge.
 
         Returns
         -------
@@ -177,7 +177,7 @@ def _counted(knowledge: Knowledge) -> str:
 
 
 def read_knowledge(network: Network, path: str | os.PathLike[str]) -> Knowledge:
-    """Read the knowledge in a file: UTF-8, one statement a line.
+    """Read the knowledge in a file: UTF-8, one statement per line.
 
     Parameters
     ----------
@@ -238,8 +238,8 @@ def expert(
     Examples
     --------
     >>> import credo
-    >>> said = credo.expert("radiology", ["smoke raises lung", credo.P("lung=yes") <= 0.1], reliability=0.9)
-    >>> len(said)
+    >>> statements = credo.expert("radiology", ["smoke raises lung", credo.P("lung=yes") <= 0.1], reliability=0.9)
+    >>> len(statements)
     2
     """
     parsed = read_sources(items_of(statements))

@@ -124,7 +124,7 @@ def _check_state_set(variable: str, states: Sequence[str], known: frozenset[str]
 def check_parents(
     child: str, parents: Sequence[str], names: NetworkNames, direction: str = ""
 ) -> Iterator[LineMistake]:
-    """Names that are no parents of the child; with a `direction`, the reverse influence is suggested."""
+    """Names that are not parents of the child; with a `direction`, the reverse influence is suggested."""
     known = child in names.states
     for parent in parents:
         if parent not in names.states:
@@ -155,7 +155,7 @@ def _parent_facts(parent: str, child: str, names: NetworkNames) -> dict[str, str
 
 
 def unknown_variable(name: str, names: NetworkNames) -> LineMistake:
-    """A name that is no variable."""
+    """A name that is not a variable."""
     known = names.network.names
     near = names.closest(name, known)
     hint = f'Did you mean "{near}"?' if near else "Write names as in the network, in quotes where they contain spaces."
@@ -163,7 +163,7 @@ def unknown_variable(name: str, names: NetworkNames) -> LineMistake:
 
 
 def unknown_state(variable: str, state: str, names: NetworkNames) -> LineMistake:
-    """A label that is no state of its variable."""
+    """A label that is not a state of its variable."""
     known = names.network.states(variable)
     near = names.closest(state, known) or next((label for label in known if _same_number(label, state)), None)
     hint = f'Did you mean "{near}"?' if near else _state_hint(names.network.variable(variable), state, names)

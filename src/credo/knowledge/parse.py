@@ -1,4 +1,4 @@
-"""From text to statements, one a line, each with its place; every mistake of the text is collected."""
+"""From text to statements, one per line, each with its place; every mistake of the text is collected."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _parse(text: str, source: str) -> Parsed:
             block = _Block(header.expert, indentation(line), number, line, source, is_empty=False)
         elif block is not None:
             block.is_empty = False
-            statement, more = said_by(block.expert, statement, line)
+            statement, more = with_expert(block.expert, statement, line)
             wrong = (*wrong, *more)
         if type(statement) in DECLARATIONS:
             declarations.append(statement)  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ class _Block:
         return [describe(LineMistake("expert-empty", end - 1, end), self.number, self.line, self.source)]
 
 
-def said_by(
+def with_expert(
     expert: Expert | None, statement: Statement | Declaration | None, line: str
 ) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
     """The statement as one of the expert's; a mistake where it says what variables or rows are, which nobody doubts."""
@@ -188,7 +188,7 @@ def _parse_after_header(
     if header_of(rest) is not None:
         return None, (LineMistake("expert-given", header.start + 1, len(line) + 1),)
     statement, mistakes = parse_line(rest, number, source)
-    statement, more = said_by(header.expert, statement, rest)
+    statement, more = with_expert(header.expert, statement, rest)
     if statement is not None and statement.span is not None:
         statement = replace(statement, span=replace(statement.span, text=line))
     return statement, (*mistakes, *more)

@@ -64,7 +64,7 @@ def parse_query(network: Network, text: str) -> Query:
     Raises
     ------
     QueryError
-        If the text is no question, or names what the network does not have.
+        If the text is not a question, or names what the network does not have.
     """
     reader = _Reader(network, text)
     return reader.query()

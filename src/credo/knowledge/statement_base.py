@@ -17,7 +17,19 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The place of a statement: the user's own line, and the columns in it (from 1; the end is not included)."""
+    """Where a statement is written.
+
+    Attributes
+    ----------
+    line
+        The number of the line, from 1.
+    column, end_column
+        Where the statement begins in it, and where it ends, from 1; the end is not included.
+    text
+        The whole line, as the user wrote it.
+    source
+        The file; empty for a text.
+    """
 
     line: int
     column: int

@@ -64,7 +64,7 @@ STATEMENTS: dict[type, StatementRules] = {
 def to_text(statement: Statement | Declaration) -> str:
     """The statement as one line of the language, which reads back as the same statement."""
     if type(statement) not in STATEMENTS and type(statement) not in DECLARATIONS:
-        raise TypeError(f"{statement!r} is no statement")
+        raise TypeError(f"{statement!r} is not a statement")
     expert = expert_of(statement)
     return str(statement) if expert is None else f"{expert}: {statement}"
 

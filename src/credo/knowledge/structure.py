@@ -18,7 +18,7 @@ from credo.knowledge.statement_base import Reported, line_text
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
 
-MAX_STEPS = 5  # of a circle that a message names
+MAX_STEPS = 5  # of a cycle that a message names
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def structure_of(
                 wrong.append((declaration, mistake_at(declaration.variable, "cut-otherwise", **facts)))
         elif not isinstance(declaration, VariableDeclaration):
             _add_parents(parents, declaration)
-    wrong.extend(_circle(parents, everything))
+    wrong.extend(_cycle(parents, everything))
     named = {name: found for name, (_, found) in states.items()}
     for name, cut in cuts.items():
         wrong.extend(_cut_states(cut, states.get(name)))
@@ -124,15 +124,15 @@ def _add_parents(parents: dict[str, dict[str, Any]], declaration: Any) -> None:
                 parents.setdefault(str(child), {}).setdefault(str(parent), declaration)
 
 
-def _circle(parents: Mapping[str, Mapping[str, Any]], order: Sequence[Any]) -> Iterator[Reported]:
-    """A circle of arcs, if there is one, at the arc that was declared last."""
+def _cycle(parents: Mapping[str, Mapping[str, Any]], order: Sequence[Any]) -> Iterator[Reported]:
+    """A cycle of arcs, if there is one, at the arc that was declared last."""
     try:
         TopologicalSorter(parents).prepare()
         return
     except CycleError as error:
-        circle: list[str] = error.args[1]  # each is a parent of the next
+        cycle: list[str] = error.args[1]  # each is a parent of the next
     place = {id(declaration): number for number, declaration in enumerate(order)}
-    arcs = [(child, parent) for parent, child in pairwise(circle)]
+    arcs = [(child, parent) for parent, child in pairwise(cycle)]
     child, parent = max(arcs, key=lambda arc: place[id(parents[arc[0]][arc[1]])])
     upwards, path = dict(arcs), [parent]
     while path[-1] != child:

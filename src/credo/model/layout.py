@@ -1,7 +1,7 @@
 """The address book: where each parameter of each CPT is in one vector.
 
 CPTs follow each other in the order of the variables. Within a CPT, configurations of the parents follow each other
-with the last parent running fastest, and the states of the child run faster still:
+with the last parent varying fastest, and the states of the child vary faster still:
 
     index = offset(child) + Σ stride(parent) · state(parent) + state(child)
 

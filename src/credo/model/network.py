@@ -281,7 +281,7 @@ class Network(NetworkConveniences):
         name : str
             A variable.
         number : int
-            The number of a configuration, from 0, with the last parent running fastest.
+            The number of a configuration, from 0, with the last parent varying fastest.
 
         Returns
         -------

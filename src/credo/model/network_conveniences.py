@@ -190,7 +190,7 @@ class NetworkConveniences:
     @classmethod
     def from_data(
         cls,
-        table: TableLike,
+        data: TableLike,
         *,
         edges: Iterable[tuple[str, str]] | None = None,
         parents: Mapping[str, Sequence[str]] | None = None,
@@ -209,8 +209,8 @@ class NetworkConveniences:
 
         Parameters
         ----------
-        table : path or frame
-            The data.
+        data : path or frame
+            The table.
         edges : sequence of pairs of str, optional
             The arcs, each as (parent, child).
         parents : mapping from str to sequence of str, optional
@@ -248,7 +248,7 @@ class NetworkConveniences:
         """
         from credo.network_methods import from_data
 
-        return from_data(table, edges, parents, states, bins, variables, table_format)
+        return from_data(data, edges, parents, states, bins, variables, table_format)
 
     @classmethod
     def from_pgmpy(cls, model: PgmpyModel) -> Network:

@@ -21,7 +21,7 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
-from credo.questions.question_draws import cpt_row, draws_for, interval_ends
+from credo.questions.question_draws import cpt_distribution, draws_for, interval_ends
 from credo.results.fit_results import FitResult, require_level
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
 from credo.types import Numbers
@@ -203,9 +203,9 @@ def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
     given = {**asked.evidence, **{each: (state,) for each, state in asked.interventions.items()}}
     if asked.interventions and set(given) != set(network.parents[name]):
         return None
-    row = cpt_row(network, name, given)
-    if row is None or not states:
-        return row
-    chosen = row[[network.states(name).index(state) for state in states]]
+    known = cpt_distribution(network, name, given)
+    if known is None or not states:
+        return known
+    chosen = known[[network.states(name).index(state) for state in states]]
     total: Numbers = chosen.sum(keepdims=True)
     return np.minimum(total, 1.0)  # of all states, the sum may be above one by a rounding

@@ -19,7 +19,7 @@ from credo.constraints.stage_costs import Cost, require_room
 from credo.errors import MissingExtraError, OptionError
 from credo.model.expansion import expand
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult, one_row_a_probability
+from credo.results.fit_results import FitResult, one_row_per_probability
 from credo.sampling.convergence import nested_r_hat, r_hat
 from credo.sampling.intervals import chain_draws, draw_count
 from credo.sampling.posterior import PosteriorResult
@@ -106,7 +106,7 @@ def diagnostics(fit: FitResult, name: str | None = None) -> pl.DataFrame:
         if only not in posterior.sampled.names:
             raise OptionError(f"The CPT of {only} was not learned: there are no draws of it.")
         sizes, mixed = _effective_sizes(posterior, only), _r_hat(posterior, only)
-        return one_row_a_probability(
+        return one_row_per_probability(
             fit,
             only,
             deviation=posterior.deviations[only],

@@ -12,9 +12,9 @@ from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.questions.evidence import Given, as_given
-from credo.questions.question_draws import MOST_CELLS, cpt_row, draws_for, interval_ends, why_no_interval
+from credo.questions.question_draws import MOST_CELLS, cpt_distribution, draws_for, interval_ends, why_no_interval
 from credo.results.fit_results import FitResult, require_level
-from credo.statistics.inference.batched import BYTES_A_CELL
+from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
     BatchedCPTs,
     as_batch,
@@ -44,7 +44,7 @@ def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.Da
     network = expand(fit.network).network
     cells = marginal_factors(network, {}).plan.cells
     if cells > most_cells:
-        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_A_CELL)
+        raise TooLargeError(f"The exact probabilities of all variables need {cells:,} numbers.", cells * BYTES_PER_CELL)
     return predict_case(fit, {}, None, level, most_cells)
 
 
@@ -92,8 +92,8 @@ def predict_case(
     rows: list[dict[str, Any]] = []
     for name in names:
         values = found[name][possible]
-        row = cpt_row(network, name, given)
-        means = values.mean(axis=0) if row is None else row
+        known = cpt_distribution(network, name, given)
+        means = values.mean(axis=0) if known is None else known
         low, high = interval_ends(values, level) if draws is not None else ([None] * values.shape[1],) * 2
         for k, state in enumerate(fit.network.states(name)):
             rows.append(
@@ -127,9 +127,9 @@ def _marginals_frame(
     first = 0
     for name in names:
         count = len(given_network.states(name))
-        row = None if given.soft or given.interventions else cpt_row(network, name, given.evidence)
-        if row is not None:
-            means[first : first + count] = row
+        known = None if given.soft or given.interventions else cpt_distribution(network, name, given.evidence)
+        if known is not None:
+            means[first : first + count] = known
         first += count
     columns = {
         "variable": [name for name in names for _ in given_network.states(name)],

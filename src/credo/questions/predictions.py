@@ -127,7 +127,7 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
         else:
             means[rows] = values.mean(axis=0)[which]
             ends[:, rows] = interval_ends(values, level)[:, which]
-        if set(observed) == set(network.parents[name]):  # as `cpt_row`
+        if set(observed) == set(network.parents[name]):  # as `cpt_distribution`
             place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
             means[rows] = network.cpt_array(name)[place]
     return means, ends

@@ -46,7 +46,7 @@ MOST_TERMS = 200_000  # that are multiplied to complete all rows once
 MOST_CPT = 4096  # cells of the full CPT of a noisy family
 NO_ROWS = "The rows of the data are not in this fit: give them, as in predictive_checks(data)."
 TIED = "Rows that are tied cannot be compared with rows that the network produces one by one."
-FRACTIONS = "Rows whose weights are no whole numbers cannot be compared with rows that the network produces."
+FRACTIONS = "Rows whose weights are not whole numbers cannot be compared with rows that the network produces."
 MANY_WEIGHTED = f"Of tables with weights, at most {MOST_ROWS:,} rows can be compared with what the network produces."
 TOO_MANY_MISSING = "Too many values are missing in the same rows to complete them."
 NOTHING = "There is nothing to compare: no variable has data."
@@ -211,8 +211,8 @@ def _checks(
         else:
             where = f"{other}={network.states(other)[first]} and {label}"
             sentence = _link_sentence(network, variable, other, where, observed, expected)
-        said = sentence if adjusted <= LEVEL else ""
-        found.append(PredictiveCheck(kind, variable, other, where, observed, expected, p, adjusted, said))
+        message = sentence if adjusted <= LEVEL else ""
+        found.append(PredictiveCheck(kind, variable, other, where, observed, expected, p, adjusted, message))
     return found
 
 

@@ -61,7 +61,7 @@ def quantile_levels(level: float) -> list[float]:
     return [(1 - level) / 2, (1 + level) / 2]
 
 
-def cpt_row(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
+def cpt_distribution(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
     """The distribution of a variable in its CPT, if that is what is asked for: nothing but its parents matters."""
     if not _asks_for_cpt(network, name, given) or any(len(given[parent]) != 1 for parent in network.parents[name]):
         return None

@@ -1,4 +1,4 @@
-"""The check of a knowledge as text: the verdict first, then conflicts, then each statement."""
+"""The check of knowledge as text: the verdict first, then conflicts, then each statement."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def verdict_sentences(check: CheckResult) -> list[str]:
 
 
 def _what_can_hold(check: CheckResult) -> str:
-    """The verdict on a knowledge without conflicts, which counts only the statements that were checked."""
+    """The verdict on knowledge without conflicts, which counts only the statements that were checked."""
     left_out = check.unchecked
     checked = len(check.statements) - len(left_out)
     together = "can all hold together" if checked > 1 else "can hold"

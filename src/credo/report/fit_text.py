@@ -131,8 +131,12 @@ def what_is_doubted(fit: FitResult) -> list[str]:
     count = len(fit.doubt.statements)
     wrong = sum(each.probability < PROBABLY for each in fit.doubt.statements)
     which = "None" if not wrong else "One" if wrong == 1 else f"{wrong:,}"
-    of_all = f"of {counted(count, 'statement')} that may be wrong"
-    sentences = [f"{which} {of_all} {'is' if wrong < 2 else 'are'} probably wrong."]
+    if count == 1:
+        sentences = [f"The one statement that may be wrong is probably {'wrong' if wrong else 'true'}."]
+    else:
+        sentences = [
+            f"{which} of {count:,} statements that may be wrong {'is' if wrong < 2 else 'are'} probably wrong."
+        ]
     for expert in fit.doubt.experts:
         if expert.statements:
             who = f"Expert {expert.name} is" if expert.name else "The statements are"

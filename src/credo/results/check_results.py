@@ -1,4 +1,4 @@
-"""What the check of a knowledge found, in its author's words."""
+"""What the check of knowledge found, in its author's words."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class StatementCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Whether a knowledge can hold, and what it amounts to.
+    """Whether the knowledge can hold, and what follows from it.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class FitResult:
     tied
         The likelihood given the ties between rows; None where no rows are tied.
     problem
-        What was estimated: counts, prior and constraints.
+        What was estimated: counts, prior and constraints. It belongs to the inside of credo, and may change.
     is_incomplete
         Whether the counts are expected ones, because of missing values, hidden variables or ties.
     no_interval
@@ -78,7 +78,7 @@ class FitResult:
     checks
         Which parts the data do not fit, in a fit that was loaded; in others they are computed when asked for.
     row_sample
-        Some rows of the data, with which the result can be compared; None in a fit that was loaded.
+        Some rows of the data, for `predictive_checks`; None in a fit that was loaded.
     """
 
     network: Network
@@ -121,7 +121,7 @@ class FitResult:
         Returns
         -------
         polars.DataFrame
-            One row a configuration: a column for each parent, then a column `name=state` for each state.
+            One row per configuration: a column for each parent, then a column `name=state` for each state.
         """
         return self.network.cpt(name)
 
@@ -139,7 +139,7 @@ class FitResult:
         Returns
         -------
         polars.DataFrame
-            One row a probability: a column for each parent, then `state`, `probability`, `low` and `high`.
+            One row per probability: a column for each parent, then `state`, `probability`, `low` and `high`.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class FitResult:
         ['state', 'probability', 'low', 'high']
         """
         low, high = self.interval_arrays(name, level)
-        return one_row_a_probability(self, name, low=low, high=high)
+        return one_row_per_probability(self, name, low=low, high=high)
 
     def interval_arrays(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The ends (low, high) of the same intervals as `interval` gives, as arrays.
@@ -188,14 +188,14 @@ class FitResult:
         Returns
         -------
         polars.DataFrame
-            One row a probability: a column for each parent, then `state`, `probability` and `deviation`.
+            One row per probability: a column for each parent, then `state`, `probability` and `deviation`.
 
         Raises
         ------
         OptionError
             If the method gives no uncertainty, or missing values could not be drawn.
         """
-        return one_row_a_probability(self, name, deviation=self.deviation_array(name))
+        return one_row_per_probability(self, name, deviation=self.deviation_array(name))
 
     def deviation_array(self, name: str) -> Numbers:
         """The same standard deviations as `deviation` gives, as an array.
@@ -410,7 +410,7 @@ class FitResult:
         return self.posterior
 
 
-def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
+def one_row_per_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
     """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
     import numpy as np
     import polars as pl
@@ -423,7 +423,7 @@ def one_row_a_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.D
             f"{name} has a parent called {min(taken)}, which is the name of another column here: use "
             "interval_arrays or deviation_array instead."
         )
-    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis runs fastest
+    indices = np.indices(learned.shape).reshape(learned.ndim, learned.size)  # the last axis varies fastest
     labels = [
         pl.Series(column, network.states(variable), dtype=pl.String).gather(index)
         for column, variable, index in zip((*parents, "state"), (*parents, name), indices, strict=True)

@@ -64,8 +64,9 @@ class GeneralUpdates:
         lines, pairs = self._lines(geometry), [dict[int, list[int]]() for _ in self.families]
         sizes = np.diff(geometry.move_starts)
         for family, own in enumerate(lines):
-            rows = self.arrays.rows[self.arrays.row_starts[family] : self.arrays.row_starts[family + 1]]
-            is_linear = bool((self.arrays.straight[rows] & np.isnan(self.arrays.weights[rows])).all())
+            first, last = self.arrays.constraint_starts[family : family + 2].tolist()
+            reached = self.arrays.constraints[first:last]
+            is_linear = bool((self.arrays.straight[reached] & np.isnan(self.arrays.weights[reached])).all())
             others = []
             for move in own:
                 if geometry.rays[move]:
@@ -171,8 +172,8 @@ def require_moves(region: Region, groups: Flags) -> None:
     for group in np.flatnonzero(groups).tolist():
         block, part = region.blocks[group], region.parts[group]
         names = np.array([name for name, _ in block.configurations])[block.distribution_of]
-        for row in range(part.equalities.shape[0]):
-            entries = part.equalities.indices[part.equalities.indptr[row] : part.equalities.indptr[row + 1]]
+        for number in range(part.equalities.shape[0]):
+            entries = part.equalities.indices[part.equalities.indptr[number] : part.equalities.indptr[number + 1]]
             held = sorted(set(names[entries].tolist()))
             if len(held) > 1:
                 raise CredoError(
@@ -255,11 +256,11 @@ def _arrays(
     families: Sequence[str],
 ) -> GeneralArrays:
     network = statements.network
-    rows = dict(zip(named, starts_of([len(network.states(n)) for n in named]), strict=False))
+    firsts = dict(zip(named, starts_of([len(network.states(n)) for n in named]), strict=False))
     indicators = np.ones((sum(len(network.states(name)) for name in named), len(statements.sums)))
     for column, allowed in enumerate(statements.sums):
         for name, states in allowed:
-            first = int(rows[name])
+            first = int(firsts[name])
             indicators[first : first + len(network.states(name)), column] = 0.0
             indicators[[first + state for state in states], column] = 1.0
     number_of = {name: place for place, name in enumerate(sampled.names)}
@@ -315,8 +316,9 @@ def _arrays(
     ]
     flat = [term for own in terms for term in own]
     # Where statements may be wrong, all are followed all the time.
-    rows_of = [
-        [row for row, owner in enumerate(owners) if doubted or name in statements.reached[owner]] for name in families
+    constraints_of = [
+        [number for number, owner in enumerate(owners) if doubted or name in statements.reached[owner]]
+        for name in families
     ]
     counts = np.bincount(np.array([place for place, _, _ in entries], dtype=np.int64), minlength=sampled.size)
     return GeneralArrays(
@@ -337,8 +339,13 @@ def _arrays(
         np.array([value for _, _, value in entries], dtype=np.float64),
         np.array(meanings, dtype=np.int64),
         np.array(straight, dtype=np.bool_),
-        *_stretches(rows_of),
-        *_stretches([sorted({s for row in own for _, *both in terms[row] for s in both if s >= 0}) for own in rows_of]),
+        *_stretches(constraints_of),
+        *_stretches(
+            [
+                sorted({s for number in own for _, *both in terms[number] for s in both if s >= 0})
+                for own in constraints_of
+            ]
+        ),
     )
 
 
@@ -391,6 +398,6 @@ class DrawnGeneral:
             excess = excesses_of(statements.values_from(statements.sums_of(whole), whole), statements.equality)
             excess = excess - np.where(statements.equality, EQUALITY_TOLERANCE, 0.0)
             for place, number in enumerate(numbers):
-                rows = statements.statements == number
-                found[place, first : first + len(own)] = (excess[:, rows] <= ROUNDING).all(axis=1)
+                mine = statements.statements == number
+                found[place, first : first + len(own)] = (excess[:, mine] <= ROUNDING).all(axis=1)
         return found

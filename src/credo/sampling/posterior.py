@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
-from credo.errors import SamplingError
+from credo.errors import SamplingError, listing
 from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
@@ -102,6 +102,7 @@ MOST_THINNING = 4  # times as many sweeps from draw to draw as was asked for, wh
 MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
+MOST_CPTS = 5  # that have findings of their own; more have one together
 MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true, above which that is uncertain
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
@@ -419,7 +420,7 @@ def _require_finite(sampled: SampledDistributions, averages: Averages) -> None:
 def _unmixed(
     network: Network, sampled: SampledDistributions, among_kept: Flags, averages: Averages
 ) -> Iterator[Finding]:
-    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT."""
+    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT, or all together if many."""
     layout = sampled.layout
     doubtful = averages.doubtful
     doubtful[sampled.parameters()[: len(among_kept)]] = among_kept
@@ -427,7 +428,17 @@ def _unmixed(
         return
     starts = layout.distribution_starts()
     families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(doubtful, starts)))
-    for family in np.unique(families).tolist():
+    limits = f"effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above {LARGEST_R_HAT}"
+    unmixed = np.unique(families).tolist()
+    if len(unmixed) > MOST_CPTS:
+        yield Finding(
+            "not mixed",
+            f"The draws are too few to be relied on in {len(families):,} of {len(starts):,} configurations; "
+            f"{MORE_DRAWS}. Their {limits}. They are in the CPTs of "
+            f"{listing([layout.names[family] for family in unmixed])}; fit.diagnostics() shows all.",
+        )
+        return
+    for family in unmixed:
         name, places = layout.names[family], configurations[families == family].tolist()
         among, end = f" in {len(places)} of {network.configurations(name)} configurations", "."
         if network.parents[name]:
@@ -435,8 +446,7 @@ def _unmixed(
         yield Finding(
             "not mixed",
             f"{name}: the draws are too few to be relied on{among if network.parents[name] else ''}; "
-            f"{MORE_DRAWS}. The effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above "
-            f"{LARGEST_R_HAT}{end}",
+            f"{MORE_DRAWS}. The {limits}{end}",
             name,
             tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),
         )

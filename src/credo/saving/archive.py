@@ -25,7 +25,7 @@ from credo.types import PathLike
 CONTENT = "content.json"
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # so that the same result is the same bytes
 COMPRESSION = 1  # of 9: numbers hardly get smaller by more
-BYTES_A_BYTE = 4  # memory that reading takes for each unpacked byte
+BYTES_PER_BYTE = 4  # memory that reading takes for each unpacked byte
 LONGEST_HEADER = 1000  # bytes of an array's header, which numpy reads as a literal
 MOST_DIMENSIONS = 32
 
@@ -63,7 +63,7 @@ def read_archive(path: PathLike, what: str) -> Archive:
     Raises
     ------
     FormatError
-        If the file is no archive, or is damaged or cut off.
+        If the file is not an archive, or is damaged or cut off.
     FileError
         If it does not exist or cannot be read.
     TooLargeError
@@ -91,7 +91,7 @@ def _read(raw: BinaryIO, path: PathLike, what: str) -> Archive:
     except (FormatError, TooLargeError):
         raise
     except Exception:  # whatever a damaged archive makes of its readers
-        raise FormatError(f"This is no {what}, or it is damaged or cut off.", str(path)) from None
+        raise FormatError(f"This is not a {what}, or it is damaged or cut off.", str(path)) from None
     return Archive(str(path), content, members)
 
 
@@ -103,7 +103,7 @@ def _member(name: str) -> zipfile.ZipInfo:
 
 
 def _require_memory(path: PathLike, what: str, unpacked: int) -> None:
-    needed, allowed = BYTES_A_BYTE * unpacked, memory_limit_or_default(None)
+    needed, allowed = BYTES_PER_BYTE * unpacked, memory_limit_or_default(None)
     if needed > allowed:
         raise TooLargeError(
             f"{path}: reading this {what} may take {readable_bytes(needed)} of memory; {readable_bytes(allowed)} are "

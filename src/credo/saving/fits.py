@@ -40,7 +40,7 @@ from credo.statistics.counts import Counts
 from credo.statistics.prior import as_prior
 from credo.types import Numbers, PathLike
 
-FORMAT, VERSION = "credo fit", 1  # a change of what the file means is a new version
+FORMAT, VERSION = "credo fit", 2  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
 DERIVED = ("network", "constraints", "blocks", "stated")
@@ -68,14 +68,14 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
     check_fit_target(path)
     writer = Writer()
     problem = fit.problem
-    said = (*fit.knowledge.declarations, *fit.knowledge.statements)
+    lines = (*fit.knowledge.declarations, *fit.knowledge.statements)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
         "fit": writer.record(fit, "", ("knowledge", "posterior", "problem", "row_sample"), FitResult),
         "given": writer.value(fit.knowledge.network, Network, "given"),
-        "statements": writer.value(map(_kept, said), tuple[KeptStatement, ...], "statements"),
+        "statements": writer.value(map(_kept, lines), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
         "problem": None if problem is None else writer.record(problem, "problem", (*DERIVED, *LEFT_OUT)),
     }
@@ -88,7 +88,7 @@ def load_fit(path: PathLike, kind: type[Result]) -> Result:
     archive = read_archive(path, WHAT)
     content = archive.content
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise FormatError(f"This is no {WHAT}.", archive.path)
+        raise FormatError(f"This is not a {WHAT}.", archive.path)
     if content.get("version") != VERSION:
         raise FormatError(
             f"This fit was saved by credo {content.get('credo')}, in version {content.get('version')} of the format; "
@@ -207,8 +207,8 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
 def _check_checks(archive: Archive, checks: PredictiveChecks, names: Collection[str]) -> None:
     for each in checks.checks:
         _require(archive, {each.variable, each.other or each.variable} <= set(names), "a check is of no variable")
-        _require(archive, 0.0 <= each.p_value <= 1.0 and 0.0 <= each.adjusted <= 1.0, "a p-value is no probability")
-        _require(archive, np.isfinite([each.observed, each.expected]).all(), "a number of rows is no number")
+        _require(archive, 0.0 <= each.p_value <= 1.0 and 0.0 <= each.adjusted <= 1.0, "a p-value is not a probability")
+        _require(archive, np.isfinite([each.observed, each.expected]).all(), "a number of rows is not a number")
 
 
 def _check_problem(archive: Archive, problem: Problem) -> None:
@@ -229,12 +229,14 @@ def _check_counts(archive: Archive, counts: Counts) -> None:
     _require(archive, counts.dense.shape == (layout.size,), "its counts are of another network")
     _require(archive, counts.incomplete.shape == (len(layout.network),), "its counts are of another network")
     _require(archive, set(counts.sparse) == set(layout.left_out), "its counts are of other variables")
-    _require(archive, np.isfinite(counts.dense).all() and np.isfinite(counts.incomplete).all(), "a count is no number")
+    _require(
+        archive, np.isfinite(counts.dense).all() and np.isfinite(counts.incomplete).all(), "a count is not a number"
+    )
     _require(archive, counts.rows >= 0, "there is a negative number of rows")
     for name, (keys, values) in counts.sparse.items():
         cells = layout.network.configurations(name) * len(layout.network.states(name))
         _require(archive, keys.ndim == 1 and keys.shape == values.shape and _within(keys, cells), "a count is nowhere")
-        _require(archive, (np.diff(keys) > 0).all() and np.isfinite(values).all(), "a count is no number")
+        _require(archive, (np.diff(keys) > 0).all() and np.isfinite(values).all(), "a count is not a number")
 
 
 def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
@@ -244,7 +246,7 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     shapes = {name: network.shape(name) for name in layout.names}
     for what in (posterior.means, posterior.deviations, posterior.errors):
         _require(archive, {name: array.shape for name, array in what.items()} == shapes, "its means are of other CPTs")
-    _require(archive, all(_is_distribution(mean) for mean in posterior.means.values()), "a mean is no distribution")
+    _require(archive, all(_is_distribution(mean) for mean in posterior.means.values()), "a mean is not a distribution")
     distributions = len(layout.distribution_starts())
     numbers = sampled.numbers
     _require(archive, numbers.ndim == 1 and _within(numbers, distributions), "a distribution is nowhere")
@@ -252,11 +254,13 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     _require(archive, 0 <= sampled.constrained <= len(numbers), "it counts its distributions wrongly")
     _require(archive, sampled.counts.shape == (int(sampled.starts[-1]),), "its counts are of other distributions")
     _require(archive, sampled.seen.shape == numbers.shape, "its counts are of other distributions")
-    _require(archive, np.isfinite(sampled.counts).all() and (sampled.counts >= 0).all(), "a count is no number")
+    _require(archive, np.isfinite(sampled.counts).all() and (sampled.counts >= 0).all(), "a count is not a number")
     _require(archive, sampled.predicted.shape == (layout.size,), "its counts are of other distributions")
-    _require(archive, _are_distributions(sampled.predicted, layout.distribution_starts()), "a base is no distribution")
+    _require(
+        archive, _are_distributions(sampled.predicted, layout.distribution_starts()), "a base is not a distribution"
+    )
     strengths = posterior.hyperparameters.strengths()
-    _require(archive, np.isfinite(strengths).all() and (strengths > 0).all(), "a strength of the prior is no number")
+    _require(archive, np.isfinite(strengths).all() and (strengths > 0).all(), "a strength of the prior is not a number")
     _require(archive, posterior.seed >= 0, "its seed is negative")
     chains, draws = posterior.draws.shape[:2] if posterior.draws.ndim == 3 else (0, 0)
     components, cells = strengths.shape[1], int(sampled.cells[-1])
@@ -273,10 +277,10 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
         _require(archive, found == (chains, draws, *shape), f"posterior.{name} has the shape {found}")
     _require(archive, _within(posterior.components, components), "a component is nowhere")
     starts = sampled.starts[:-1] if keeps_all else sampled.starts[: sampled.constrained]
-    _require(archive, _are_distributions(posterior.draws, starts), "a draw is no distribution")
-    _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is no distribution")
+    _require(archive, _are_distributions(posterior.draws, starts), "a draw is not a distribution")
+    _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is not a distribution")
     ends = np.zeros(1, dtype=np.int64)
-    _require(archive, _are_distributions(posterior.cpt_weights, ends), "a draw is no distribution")
+    _require(archive, _are_distributions(posterior.cpt_weights, ends), "a draw is not a distribution")
 
 
 def _are_doubts(doubts: DoubtedStatements, statements: int) -> bool:

@@ -143,7 +143,7 @@ class Reader:
 
     def record(self, kind: type, plain: Any, place: str, **known: Any) -> Any:
         """A dataclass of its fields, and of those that are known without the file."""
-        self._require(isinstance(plain, dict), place, "it is no record")
+        self._require(isinstance(plain, dict), place, "it is not a record")
         hints, given = hints_of(kind), dict(known)
         for each in fields(kind):
             if each.name in known:
@@ -160,19 +160,19 @@ class Reader:
     def value(self, hint: Any, plain: Any, place: str) -> Any:
         """A value of an annotated type."""
         if hint is Network:
-            self._require(isinstance(plain, dict) and set(plain) == set(NETWORK_PARTS), place, "it is no network")
+            self._require(isinstance(plain, dict) and set(plain) == set(NETWORK_PARTS), place, "it is not a network")
             return Network(
                 **{part: self.value(own, plain[part], _under(place, part)) for part, own in NETWORK_PARTS.items()}
             )
         if hint is Layout:
             return self._layout(plain, place)
         if hint is Method:
-            self._require(isinstance(plain, str) and plain in METHODS, place, "it is no method")
+            self._require(isinstance(plain, str) and plain in METHODS, place, "it is not a method")
             return METHODS[plain]
         if members := _union(hint):
             return self._one_of(members, plain, place)
         if dtype := _dtype(hint):
-            self._require(plain == {"array": place}, place, "it is no array")
+            self._require(plain == {"array": place}, place, "it is not an array")
             return self.archive.array(place, dtype)
         origin, inside = get_origin(hint), get_args(hint)
         if origin is tuple:
@@ -211,10 +211,10 @@ class Reader:
         several = len(inside) == 2 and inside[1] is Ellipsis
         if several and (dtype := _dtype(inside[0])):
             self._require(
-                isinstance(plain, dict) and set(plain) == {"array", "shapes"}, place, "it is no list of arrays"
+                isinstance(plain, dict) and set(plain) == {"array", "shapes"}, place, "it is not a list of arrays"
             )
             return tuple(self._separate(plain["array"], plain["shapes"], dtype, place))
-        self._require(isinstance(plain, list), place, "it is no list")
+        self._require(isinstance(plain, list), place, "it is not a list")
         hints = [inside[0]] * len(plain) if several else list(inside)
         self._require(len(hints) == len(plain), place, f"it has {len(plain)} members")
         return tuple(
@@ -240,14 +240,14 @@ class Reader:
 
     def _pairs(self, plain: Any, place: str) -> list[Any]:
         valid = isinstance(plain, list) and all(isinstance(each, list) and len(each) == 2 for each in plain)
-        self._require(valid, place, "it is no list of pairs")
+        self._require(valid, place, "it is not a list of pairs")
         return plain  # type: ignore[no-any-return]
 
     def _separate(self, name: Any, shapes: Any, dtype: np.dtype[Any], place: str) -> list[NDArray[Any]]:
         valid = isinstance(shapes, list) and all(
             isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape) for shape in shapes
         )
-        self._require(name == place and valid, place, "its shapes are no shapes")
+        self._require(name == place and valid, place, "its shapes are not shapes")
         flat, sizes = self.archive.array(place, dtype), [prod(shape) for shape in shapes]
         self._require(flat.shape == (sum(sizes),), place, f"its shapes are those of {sum(sizes)} numbers")
         ends = np.cumsum([0, *sizes]).tolist()
@@ -261,9 +261,9 @@ class Reader:
         if hint is float:
             if isinstance(plain, str) and plain in NOT_FINITE:
                 return float(plain)
-            self._require(type(plain) in (int, float) and abs(plain) < 2**1023, place, "it is no number")
+            self._require(type(plain) in (int, float) and abs(plain) < 2**1023, place, "it is not a number")
             return float(plain)
-        self._require(type(plain) is hint, place, f"it is no {getattr(hint, '__name__', hint)}")
+        self._require(type(plain) is hint, place, f"it is not of the type {getattr(hint, '__name__', hint)}")
         return plain
 
     def _require(self, condition: bool, place: str, problem: str) -> None:
@@ -294,7 +294,7 @@ def _records(members: Sequence[Any]) -> list[Any]:
 
 
 def _dtype(hint: Any) -> np.dtype[Any] | None:
-    """The dtype of an annotated array; None for what is no array."""
+    """The dtype of an annotated array; None for what is not an array."""
     if get_origin(hint) is not np.ndarray:
         return None
     found: np.dtype[Any] = np.dtype(get_args(get_args(hint)[1])[0])

@@ -53,16 +53,16 @@ class Counts:
         table[keys] = values
         return table.reshape(-1, states)
 
-    def configuration(self, name: str, row: int) -> Numbers:
+    def configuration(self, name: str, number: int) -> Numbers:
         """The counts of one configuration, (states,); cheap where the family is sparse."""
         states = len(self.layout.network.states(name))
         if name in self.layout:
-            first = self.layout.offsets[name] + row * states
+            first = self.layout.offsets[name] + number * states
             return self.dense[first : first + states].copy()
         counts = np.zeros(states)
         keys, values = self.sparse[name]
-        start, stop = np.searchsorted(keys, [row * states, (row + 1) * states])
-        counts[keys[start:stop] - row * states] = values[start:stop]
+        start, stop = np.searchsorted(keys, [number * states, (number + 1) * states])
+        counts[keys[start:stop] - number * states] = values[start:stop]
         return counts
 
     def cells(self, name: str, cells: NDArray[np.int64]) -> Numbers:

@@ -104,9 +104,9 @@ class GeneralStatements:
     def mask(self) -> Flags:
         """Which parameters matter to each constraint, (constraints, parameters)."""
         found = np.zeros((len(self), self.layout.size), dtype=np.bool_)
-        for row, names in zip(found, self.reached, strict=True):
+        for own, names in zip(found, self.reached, strict=True):
             for name in names:
-                row[self.layout.slice_of(name)] = True
+                own[self.layout.slice_of(name)] = True
         return found
 
     @cached_property
@@ -147,9 +147,9 @@ class GeneralStatements:
             for owner, each in enumerate(self.constraints)
             for index, coefficient in zip(each.indices, each.coefficients, strict=True)
         ]
-        rows = np.array([owner for owner, _, _ in found], dtype=np.int64)
+        owners = np.array([owner for owner, _, _ in found], dtype=np.int64)
         columns = np.array([index for _, index, _ in found], dtype=np.int64)
-        return rows, columns, np.array([coefficient for _, _, coefficient in found], dtype=np.float64)
+        return owners, columns, np.array([coefficient for _, _, coefficient in found], dtype=np.float64)
 
     # Values ----------------------------------------------------------------------------------------------------------
 
@@ -216,9 +216,9 @@ class GeneralStatements:
         found = np.zeros((*sums.shape[:-1], len(self))) - self.bounds
         for place, owner in enumerate(self.owners.tolist()):
             found[..., owner] += parts[..., place]
-        rows, columns, coefficients = self.entries
-        for row, column, coefficient in zip(rows.tolist(), columns.tolist(), coefficients.tolist(), strict=True):
-            found[..., row] += coefficient * theta[..., column]
+        owners, columns, coefficients = self.entries
+        for owner, column, coefficient in zip(owners.tolist(), columns.tolist(), coefficients.tolist(), strict=True):
+            found[..., owner] += coefficient * theta[..., column]
         return found
 
     def excess(self, theta: Numbers) -> Numbers:
@@ -257,9 +257,9 @@ class GeneralStatements:
             ratio = self.bounds[owner] / coefficient if single[owner] else sums[above] / sums[below]
             found[owner] += coefficient * (slopes[above] - ratio * slopes[below]) / sums[below]
         found[~self.mask] = 0.0
-        rows, columns, coefficients = self.entries
-        kept = ~np.isnan(values[rows])
-        np.add.at(found, (rows[kept], columns[kept]), coefficients[kept])
+        owners, columns, coefficients = self.entries
+        kept = ~np.isnan(values[owners])
+        np.add.at(found, (owners[kept], columns[kept]), coefficients[kept])
         return values, found
 
 
@@ -340,11 +340,11 @@ def _group(network: Network, sums: Sequence[Allowed], numbers: Indices, memory_l
     beside = []
     for name in (name for name in network.names if name in named):
         factor = np.ones((len(sums), len(network.states(name))))
-        for row, allowed in enumerate(sums):
+        for number, allowed in enumerate(sums):
             for own, states in allowed:
                 if own == name:
-                    factor[row] = 0.0
-                    factor[row, list(states)] = 1.0
+                    factor[number] = 0.0
+                    factor[number, list(states)] = 1.0
         beside.append(batch_fastest(factor))
         scopes.append((position[name],))
     sizes = tuple(len(variable.states) for variable in network.variables)

@@ -70,7 +70,7 @@ class Summary:
     sample: RowSample | None
     missing: Indices  # (variables,) how many values
     left_out: int  # rows with missing values, which were not wanted
-    gaps: tuple[str, ...]  # the variables whose values were missing in them
+    incomplete_variables: tuple[str, ...]  # the variables whose values were missing in them
     barren: Numbers  # (variables,) see `Groups`
     evaluations: int
 
@@ -82,7 +82,7 @@ class ChosenRows(NamedTuple):
     rows: Dataset
     numbers: Indices
     left_out: int
-    gaps: tuple[str, ...]
+    incomplete_variables: tuple[str, ...]
 
 
 def _chosen_rows(item: Item, number: int, reading: Reading) -> Iterator[ChosenRows]:
@@ -94,9 +94,9 @@ def _chosen_rows(item: Item, number: int, reading: Reading) -> Iterator[ChosenRo
             _require_same_columns(*first, place.name, part)
         first = first or (place.name, part)
         chosen = np.ones(len(part), dtype=np.bool_)
-        gaps: tuple[str, ...] = ()
+        incomplete_variables: tuple[str, ...] = ()
         if reading.complete_rows:
-            gaps = tuple(name for name in part.missing() if name not in part.hidden)
+            incomplete_variables = tuple(name for name in part.missing() if name not in part.hidden)
             chosen &= (part.codes[:, [name not in part.hidden for name in part.names]] >= 0).all(axis=1)
         left_out = int((~chosen).sum())
         if reading.fold is not None:
@@ -106,7 +106,7 @@ def _chosen_rows(item: Item, number: int, reading: Reading) -> Iterator[ChosenRo
             chosen[kept] = (fold_of == own.fold) == own.is_held_out
             rows += len(kept)
         wanted = part if chosen.all() else part.rows(chosen)
-        yield ChosenRows(place, wanted, place.before + np.flatnonzero(chosen), left_out, gaps)
+        yield ChosenRows(place, wanted, place.before + np.flatnonzero(chosen), left_out, incomplete_variables)
 
 
 class ReadRows(NamedTuple):
@@ -115,7 +115,7 @@ class ReadRows(NamedTuple):
     rows: Dataset | None
     place: str = ""
     left_out: int = 0
-    gaps: tuple[str, ...] = ()
+    incomplete_variables: tuple[str, ...] = ()
 
 
 def read_rows(item: Item, number: int, reading: Reading) -> ReadRows:
@@ -124,13 +124,13 @@ def read_rows(item: Item, number: int, reading: Reading) -> ReadRows:
     if not found:
         return ReadRows(None)
     rows = extended(concatenate([each.rows for each in found]), reading.layout.network)
-    gaps = tuple(dict.fromkeys(name for each in found for name in each.gaps))
-    return ReadRows(rows, found[0].place.name, sum(each.left_out for each in found), gaps)
+    incomplete_variables = tuple(dict.fromkeys(name for each in found for name in each.incomplete_variables))
+    return ReadRows(rows, found[0].place.name, sum(each.left_out for each in found), incomplete_variables)
 
 
 def make_part(item: Item, number: int, reading: Reading) -> tuple[Summary, Evaluations]:
     """Read, count and prepare a partition."""
-    dataset, place, left_out, gaps = read_rows(item, number, reading)
+    dataset, place, left_out, incomplete_variables = read_rows(item, number, reading)
     network = reading.layout.network
     if dataset is None:
         return _nothing(reading.layout), Evaluations()
@@ -144,8 +144,8 @@ def make_part(item: Item, number: int, reading: Reading) -> tuple[Summary, Evalu
     return (
         Summary(
             (len(dataset),), (_digest(dataset),), place, _without_rows(dataset), counts, dataset.numbers,
-            with_rows(None, dataset, generator), (dataset.codes < 0).sum(axis=0).astype(np.int64), left_out, gaps,
-            barren, evaluations,
+            with_rows(None, dataset, generator), (dataset.codes < 0).sum(axis=0).astype(np.int64), left_out,
+            incomplete_variables, barren, evaluations,
         ),
         part,
     )  # fmt: skip
@@ -225,7 +225,7 @@ def merge_summaries(left: Summary, right: Summary) -> Summary:
         _merge_samples(left.sample, right.sample),
         left.missing + right.missing,
         left.left_out + right.left_out,
-        tuple(dict.fromkeys((*left.gaps, *right.gaps))),
+        tuple(dict.fromkeys((*left.incomplete_variables, *right.incomplete_variables))),
         left.barren + right.barren,
         left.evaluations + right.evaluations,
     )
@@ -363,7 +363,7 @@ def read_partitions(
     """Read, count and prepare all partitions."""
     summary, parts = executor.prepare(make_part, items, merge_summaries, reading, progress=progress)
     if summary.columns is None or not sum(summary.rows):
-        rows_left_out(summary.left_out, 0, summary.gaps)
+        rows_left_out(summary.left_out, 0, summary.incomplete_variables)
         raise no_rows()
     if reading.weights is not None and summary.counts.total == 0.0:
         raise no_weight()

@@ -78,7 +78,7 @@ def posterior(
 ) -> Numbers:
     """The same for rows of state numbers, as an array (rows, states).
 
-    `soft` has likelihoods (rows, states) of a variable, or of a tuple of variables, the last one running fastest. A
+    `soft` has likelihoods (rows, states) of a variable, or of a tuple of variables, the last one varying fastest. A
     tuple can be asked for too, where all its variables are missing in all rows.
     """
     network = count_layout.network

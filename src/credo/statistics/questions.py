@@ -88,7 +88,7 @@ class Factors:
             shape = tuple(cpt.shape[axis] for axis in axes)
             cells = np.ravel_multi_index(tuple(columns[members[axis]] for axis in axes), shape)
             moved = np.moveaxis(cpt, axes, last)
-            rows = moved.reshape(*moved.shape[: last.start], -1)[..., cells]  # the rows run fastest
+            rows = moved.reshape(*moved.shape[: last.start], -1)[..., cells]  # the rows vary fastest
             found.append(np.moveaxis(rows, -1, 0).transpose(transpose))
         return [*found, *self.beside]
 

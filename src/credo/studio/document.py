@@ -22,7 +22,7 @@ class StaleChangeError(CredoError, ValueError):
 
 
 class ChangeError(CredoError, ValueError):
-    """A change does not fit the text, or is no change at all."""
+    """A change does not fit the text, or is not a change at all."""
 
 
 @dataclass(slots=True)

@@ -143,7 +143,7 @@ def text_of_draft(draft: Path) -> Path | None:
 
 
 def is_hidden(path: Path) -> bool:
-    """Whether a file or folder is nobody's to open: its name begins with a dot, and it is no draft."""
+    """Whether a file or folder is nobody's to open: its name begins with a dot, and it is not a draft."""
     return path.name.startswith(".") and text_of_draft(path) is None
 
 
@@ -200,7 +200,7 @@ def read_plain_text(path: Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileError("This is no UTF-8 text.", path) from None
+        raise FileError("This is not UTF-8 text.", path) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -24,28 +24,28 @@ def main() -> int:
     """Do one job."""
     job = json.loads(sys.stdin.readline())
     output = sys.stdout
-    sys.stdout = sys.stderr  # whatever else is printed is no event
+    sys.stdout = sys.stderr  # whatever else is printed is not an event
 
-    def tell(**event: Any) -> None:
+    def send(**event: Any) -> None:
         output.write(json.dumps(event) + "\n")
         output.flush()
 
     from credo.errors import CredoError
 
     try:
-        _learn(job, tell)
+        _learn(job, send)
     except CredoError as error:
-        tell(event="error", message=str(error))
+        send(event="error", message=str(error))
         return error.exit_code
     except MemoryError:
-        tell(event="error", message="There was not enough memory.")
+        send(event="error", message="There was not enough memory.")
         return 2
     except BrokenPipeError:  # the studio is gone
         os._exit(1)
     return 0
 
 
-def _learn(job: dict[str, Any], tell: Any) -> None:
+def _learn(job: dict[str, Any], send: Any) -> None:
     """Learn and save, or take what was saved; then explain it, and write the report."""
     from credo.studio.result_data import explanation_data
     from credo.user_results import load
@@ -57,7 +57,7 @@ def _learn(job: dict[str, Any], tell: Any) -> None:
         now = monotonic()
         if event.phase != last[0] or now - last[1] >= EVERY or event.share == 1.0:
             last = (event.phase, now)
-            tell(event="progress", phase=event.phase, share=event.share, detail=event.detail)
+            send(event="progress", phase=event.phase, share=event.share, detail=event.detail)
 
     folder = Path(job["folder"])
     if "fit" in job:
@@ -65,13 +65,13 @@ def _learn(job: dict[str, Any], tell: Any) -> None:
     else:
         found = _fit(job, progress)
         found.save(folder / "learned.fit")
-        tell(event="fitted")
+        send(event="fitted")
     explanation = found.explain(progress=progress)
     content = explanation_data(found, explanation)
     (folder / "explanation.json").write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-    tell(event="explained")
+    send(event="explained")
     found.report(folder / "report.html", explanation=explanation, progress=progress)
-    tell(event="done")
+    send(event="done")
 
 
 def _fit(job: dict[str, Any], progress: ProgressListener) -> Fit:

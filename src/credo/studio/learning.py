@@ -63,7 +63,7 @@ class Run:
     cancelled: bool = False
 
 
-Tell = Callable[[dict[str, Any]], Awaitable[None]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 async def start(job: Mapping[str, Any]) -> Run:
@@ -86,7 +86,7 @@ async def start(job: Mapping[str, Any]) -> Run:
     return Run(process)
 
 
-async def follow(run: Run, tell: Tell) -> None:
+async def follow(run: Run, send: Send) -> None:
     """Pass the events of a run on until it ends; a run that ends without its last event has failed."""
     assert run.process.stdout is not None
     assert run.process.stderr is not None
@@ -104,16 +104,16 @@ async def follow(run: Run, tell: Tell) -> None:
                 event["left"] = spent * (1 - share) / share if share and spent > 1.0 else None
                 event["seconds"] = monotonic() - run.started
             ended = ended or event["event"] in ("done", "error")
-            await tell(event)
-    except ValueError:  # a line that is no event: what wrote it is broken
+            await send(event)
+    except ValueError:  # a line that is not an event: what wrote it is broken
         end(run)
     code = await run.process.wait()
     last = (await errors).decode("utf-8", "replace").strip().splitlines()[-1:]
     if run.cancelled:
-        await tell({"event": "cancelled"})
+        await send({"event": "cancelled"})
     elif not ended:
         reason = f", killed by signal {-code}" if code < 0 else f" ({last[0]})" if last else ""
-        await tell({"event": "error", "message": CRASHED.format(reason=reason)})
+        await send({"event": "error", "message": CRASHED.format(reason=reason)})
 
 
 def end(run: Run) -> None:

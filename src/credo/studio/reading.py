@@ -69,8 +69,8 @@ def _network(text: str, given: Network | None, table: OpenTable | None) -> tuple
     if given is not None:
         return given, ()
     made = declared_network(
-        text + "\n", None if table is None else table.columns()
-    )  # the line feed says that it is text and no file
+        text + "\n", data=None if table is None else table.columns()
+    )  # the line feed says that it is text, not a file
     return made.network, made.findings
 
 

@@ -73,7 +73,7 @@ class Session:
             await self.cancel()
             self.opened = opened
             self._openings += 1
-        await self.tell({"event": "opened", "generation": self.generation})
+        await self.publish({"event": "opened", "generation": self.generation})
         self.check_soon()
 
     async def open_named(self, request: Mapping[str, Any]) -> None:
@@ -110,7 +110,7 @@ class Session:
         if opened.document.text == text:
             await asyncio.to_thread(drop_draft, opened.knowledge)
             opened.draft = None
-        await self.tell({"event": "saved"})
+        await self.publish({"event": "saved"})
 
     def require_opened(self) -> Opened:
         """What is open, or an error."""
@@ -142,7 +142,7 @@ class Session:
             version = opened.document.version
             if _is_large(opened.reading):
                 self.check_soon()
-            await self.tell({"event": "text", "version": version, "generation": self.generation})
+            await self.publish({"event": "text", "version": version, "generation": self.generation})
         return await self._taken(opened, version, await reading)
 
     async def _taken(self, opened: Opened, version: int, reading: Reading) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Session:
                 is_known = opened.checked is data
                 opened.checked, opened.found = data, {"version": version, **data}
                 if not is_known:
-                    await self.tell({"event": "checked", "check": opened.found})
+                    await self.publish({"event": "checked", "check": opened.found})
 
     # Learning ---------------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Session:
         await self._progress({"event": "started"})
 
     async def _follow(self, run: learning.Run, opened: Opened, text: str, folder: Path) -> None:
-        async def tell(event: dict[str, Any]) -> None:
+        async def receive(event: dict[str, Any]) -> None:
             if event["event"] == "fitted":
                 fit = await asyncio.to_thread(load, folder / "learned.fit")
                 opened.previous = None if opened.fit is None else opened.fit.network
@@ -230,7 +230,7 @@ class Session:
             await self._progress(event)
 
         try:
-            await learning.follow(run, tell)
+            await learning.follow(run, receive)
         except CredoError as error:
             await self._progress({"event": "error", "message": str(error)})
         finally:
@@ -240,7 +240,7 @@ class Session:
 
     async def _progress(self, event: dict[str, Any]) -> None:
         self.progress = event
-        await self.tell({"event": "learning", "progress": event})
+        await self.publish({"event": "learning", "progress": event})
 
     async def cancel(self) -> None:
         """End the run of learning, if there is one."""
@@ -294,7 +294,7 @@ class Session:
             raise OptionError(f"A network file ends in {listing(NETWORKS)}.")
         path = self.scratch / f"learned{name}"
         if lost := await asyncio.to_thread(_write_noting_losses, self.require_fit().network, path):
-            await self.tell({"event": "lost", "message": lost})
+            await self.publish({"event": "lost", "message": lost})
         return path
 
     # Drawing ----------------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ class Session:
             await self.cancel()
             self.opened = fresh
             self._openings += 1
-        await self.tell({"event": "opened", "generation": self.generation})
+        await self.publish({"event": "opened", "generation": self.generation})
         self.check_soon()
 
     async def picture(self) -> dict[str, Any]:
@@ -339,8 +339,8 @@ class Session:
 
     # Events -----------------------------------------------------------------------------------------------------------
 
-    async def tell(self, event: dict[str, Any]) -> None:
-        """Tell every tab."""
+    async def publish(self, event: dict[str, Any]) -> None:
+        """Send an event to every tab."""
         line = json.dumps(event, allow_nan=False)
         for queue in self.listeners:
             if queue.full():

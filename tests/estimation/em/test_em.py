@@ -408,7 +408,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
     network, prepared = mixture(2, 2, 20)
     path = tmp_path / "run.npz"
     path.write_bytes(content)
-    with pytest.raises(OptionError, match="is no checkpoint"):
+    with pytest.raises(OptionError, match="is not a checkpoint"):
         learn(network, prepared, checkpoint=path)
 
 

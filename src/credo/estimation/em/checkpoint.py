@@ -76,7 +76,7 @@ class Checkpoint:
             raise unreadable(self.path, error) from None
         except Exception:  # whatever a damaged archive makes of its readers
             raise OptionError(
-                f"{self.path} is no checkpoint, or it is damaged. Remove it to begin anew, or choose another file."
+                f"{self.path} is not a checkpoint, or it is damaged. Remove it to begin anew, or choose another file."
             ) from None
         if version != VERSION:
             raise OptionError(

@@ -81,7 +81,7 @@ class StartingMStep:
         return self.step(counts, None)
 
 
-# Sums over many rows are exact to about this share; less is no fall.
+# Sums over many rows are exact to about this share; less is not a fall.
 ROUNDING = 1e-10
 DAMPING = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # k, as a share of a distribution's own count
 LARGEST_RATE = 0.9999  # at which steps may shrink, for how much is still to come

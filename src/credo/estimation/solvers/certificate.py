@@ -92,7 +92,7 @@ def certify_many(
 
 
 def relative_gap(value: float, bound: float, total: float) -> float:
-    """How far an objective is above its bound, as a share of itself; ∞ where one of them is no number.
+    """How far an objective is above its bound, as a share of itself; ∞ where one of them is not a number.
 
     A sum of −w log θ is exact to about 1e-16 of the total weight. Where that is more than the objective itself, because
     nearly all of very many data are certain, the share is one of the weight: beyond a million rows a row.

@@ -28,12 +28,14 @@ class Minimum:
     value: float
     gradient: Numbers
     evaluations: int
+    is_stationary: bool  # the gradient is below the tolerance, or rounding ends progress; else the limit ended it
 
 
 def minimise(function: Function, start: Numbers, iterations: int, tolerance: float) -> Minimum:
     """Descend until no component of the gradient is above the tolerance, rounding ends progress, or the limit."""
     point, (value, gradient), evaluations = start, function(start), 1
     pairs: deque[tuple[Numbers, Numbers, float]] = deque(maxlen=MEMORY)
+    is_stationary = False
     for _ in range(iterations):
         if np.abs(gradient).max(initial=0.0) <= tolerance:
             break
@@ -42,6 +44,7 @@ def minimise(function: Function, start: Numbers, iterations: int, tolerance: flo
         evaluations += trials
         if after is None:
             if not pairs:
+                is_stationary = True
                 break
             pairs.clear()  # what was learned of the curvature misleads: once more along the gradient
             continue
@@ -49,7 +52,8 @@ def minimise(function: Function, start: Numbers, iterations: int, tolerance: flo
         if moved @ change > 1e-16 * float(change @ change):
             pairs.append((moved, change, 1.0 / float(moved @ change)))
         point, value, gradient = point + moved, after, slope
-    return Minimum(point, value, gradient, evaluations)
+    is_stationary |= bool(np.abs(gradient).max(initial=0.0) <= tolerance)
+    return Minimum(point, value, gradient, evaluations, is_stationary)
 
 
 def _scaled(gradient: Numbers, pairs: deque[tuple[Numbers, Numbers, float]]) -> Numbers:

@@ -246,7 +246,7 @@ def _move_line(
     if doubted is not None and line is not None and line.meanings:
         for place in rng.permutation(len(line.meanings))[:MOST_JUMPS].tolist():
             if arrays.straight[list(line.general[place])].all():
-                ends = doubted.interval(line, place, lambda row: _straight(arrays, row, sums, slopes, linear, changes))
+                ends = doubted.interval(line, place, lambda own: _straight(arrays, own, sums, slopes, linear, changes))
                 begin, end = ((each - low) / length for each in ends)
                 odds, jumped = _jump(log_density, np.where(moved, odds, now), begin, end, rng)
                 moved = moved | jumped
@@ -294,12 +294,12 @@ def _jump(
 
 
 def _straight(
-    arrays: GeneralArrays, row: int, sums: Numbers, slopes: Numbers, linear: Numbers, changes: Numbers
+    arrays: GeneralArrays, constraint: int, sums: Numbers, slopes: Numbers, linear: Numbers, changes: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """How far a straight row is from its bound, times its denominator, and how fast a line leads there."""
-    bound, slack = arrays.bounds[row], arrays.bounds[row] - linear[row]
-    change = np.full(len(slack), changes[row])
-    for term in range(int(arrays.term_starts[row]), int(arrays.term_starts[row + 1])):
+    """How far a straight constraint is from its bound, times its denominator, and how fast a line leads there."""
+    bound, slack = arrays.bounds[constraint], arrays.bounds[constraint] - linear[constraint]
+    change = np.full(len(slack), changes[constraint])
+    for term in range(int(arrays.term_starts[constraint]), int(arrays.term_starts[constraint + 1])):
         above, below, coefficient = int(arrays.above[term]), int(arrays.below[term]), arrays.coefficients[term]
         if below >= 0:  # the only term: N/D ≤ c is N − c·D ≤ 0
             return bound * sums[below] - coefficient * sums[above], coefficient * slopes[above] - bound * slopes[below]

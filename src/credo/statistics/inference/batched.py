@@ -29,7 +29,7 @@ from credo.memory import memory_limit_or_default
 from credo.types import Indices, Numbers
 
 Scope = tuple[int, ...]  # variables, ascending
-BYTES_A_CELL = 24  # of the largest clique: the product, and a partial product on either side of it
+BYTES_PER_CELL = 24  # of the largest clique: the product, and a partial product on either side of it
 CHUNK_CELLS = 2**22  # of the largest clique, for all members of a batch that are evaluated together
 LEAST_MESSAGE, MOST_MESSAGE = 1e-6, 1e6  # a message whose largest cell is outside of this is divided by it
 MOST_MEETING = 8  # factors that are multiplied before a division is considered, so that their product cannot underflow
@@ -80,7 +80,7 @@ def make_plan(
     """
     plan = _make_plan(tuple(sizes), tuple(tuple(sorted(scope)) for scope in scopes), tuple(sorted(set(kept))))
     limit = memory_limit_or_default(memory_limit)
-    if BYTES_A_CELL * plan.largest > limit:
+    if BYTES_PER_CELL * plan.largest > limit:
         largest = max((plan.kept, *(step.clique for step in plan.steps)), key=lambda scope: _cells(sizes, scope))
         raise _too_large(plan.largest, limit, largest, names)
     return plan
@@ -194,7 +194,7 @@ def _cells(sizes: Sequence[int], scope: Iterable[int]) -> float:
 
 
 def _too_large(cells: int, limit: int, scope: Scope, names: Sequence[str]) -> TooLargeError:
-    needed = BYTES_A_CELL * cells
+    needed = BYTES_PER_CELL * cells
     together = listing([names[v] for v in scope]) if names else f"{len(scope)} variables"
     return TooLargeError(
         f"An exact answer would need {readable_bytes(needed)}; {readable_bytes(limit)} are "
@@ -205,7 +205,7 @@ def _too_large(cells: int, limit: int, scope: Scope, names: Sequence[str]) -> To
 
 
 def batch_fastest(array: Numbers) -> Numbers:
-    """The same array, (batch, …), in memory with the batch running fastest."""
+    """The same array, (batch, …), in memory with the batch varying fastest."""
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
 
 

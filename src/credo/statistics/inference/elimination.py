@@ -23,7 +23,7 @@ from credo.types import Indices, Numbers
 
 
 # A cell of a clique is kept once as a number and, for about three inputs, as four bytes of a map; messages are smaller.
-BYTES_A_CELL = 24
+BYTES_PER_CELL = 24
 # Programs number cells with 32 bits.
 MOST_CELLS = 2**31 - 1
 
@@ -48,12 +48,12 @@ def make_plans(layout: Layout, groups: Groups, memory_limit: int | None = None) 
     from credo.kernels.elimination_plan import write_plans
 
     memory_limit = memory_limit_or_default(memory_limit)
-    most = min(float(MOST_CELLS), memory_limit / BYTES_A_CELL)
+    most = min(float(MOST_CELLS), memory_limit / BYTES_PER_CELL)
     shape = layout.sizes, layout.members, layout.strides, layout.member_starts
     program, starts, figures, *maps, cells, clique = write_plans(groups.keys, groups.key_starts, *shape, most)
     if cells > 0:
         names = [layout.network.names[v] for v in sorted(clique)]
-        needed = int(BYTES_A_CELL * cells)
+        needed = int(BYTES_PER_CELL * cells)
         raise TooLargeError(
             f"Exact inference would need {readable_bytes(needed)} for one group of hidden variables; "
             f"{readable_bytes(memory_limit)} are allowed. It needs a table over {len(names)} of them at once: "

@@ -1,4 +1,4 @@
-"""Expected counts of incomplete data, and their log-likelihood: prepared once a dataset, evaluated once an iteration.
+"""Expected counts of incomplete data and their log-likelihood: prepared once per dataset, evaluated once per iteration.
 
     log L(θ) = Σ_families Σ_cells N log θ  +  Σ_evaluations w log Z(θ)
 

@@ -53,7 +53,7 @@ def evaluations_of(
 ) -> Evaluations:
     """Group the rows of a part, and plan how to sum over what is missing in them."""
     groups = group_rows(layout, codes, weights)
-    groups = replace(groups, answers=np.zeros(0, dtype=np.int64))  # one number a row, which nobody asks for
+    groups = replace(groups, answers=np.zeros(0, dtype=np.int64))  # one number per row, which nobody asks for
     plans = None if can_enumerate(layout, groups) else make_plans(layout, groups, memory_limit)
     return Evaluations(groups, plans, cut_pieces(layout, groups, plans))
 

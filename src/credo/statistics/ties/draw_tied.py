@@ -53,7 +53,7 @@ def why_not_drawn(tied: TiedData) -> str:
 
 
 def fractional_tied_rows(tied: TiedData) -> tuple[int, float] | None:
-    """The first of incomplete rows, tied or not, with a weight that is no whole number, and this weight."""
+    """The first of incomplete rows, tied or not, with a weight that is not a whole number, and this weight."""
     found = [fractional_rows(part) for part in (tied.seen.prepared, tied.seen.rest)]
     return min((each for each in found if each is not None), default=None)
 
@@ -142,7 +142,7 @@ def _messages_of_terms(relaxation: Relaxation, enumeration: Enumeration) -> Indi
     column = np.repeat(np.arange(len(states)), states)
     state = np.arange(len(column)) - relaxation.offsets[column]
     place[relaxation.cells[column] + state * relaxation.steps[column]] = np.arange(len(column))
-    found = np.sort(place[enumeration.cells], axis=0)  # what is no sensor comes last
+    found = np.sort(place[enumeration.cells], axis=0)  # what is not a sensor comes last
     return found[: int((found < count).any(axis=1).sum())]
 
 
@@ -161,8 +161,8 @@ def draw_tied_by_enumeration(
     if len(seen.message):
         assert seen.enumeration is not None
         products = term_products(seen.enumeration, _with_sensors(seen.relaxation, theta))
-        said = partial(_said_by_terms, seen, products)
-        chosen = draw_values(seen.relaxation, draws.order, said, theta.shape[1], rng, _tilt(draws, theta))
+        row_messages = partial(_messages_by_terms, seen, products)
+        chosen = draw_values(seen.relaxation, draws.order, row_messages, theta.shape[1], rng, _tilt(draws, theta))
         for allowed in _allowed(seen, chosen):
             products *= allowed
         counts += split_rows(seen.enumeration, products, rng)[: len(theta)]
@@ -172,8 +172,8 @@ def draw_tied_by_enumeration(
     return counts
 
 
-def _said_by_terms(evaluated: Evaluated, products: Numbers, evidence: Numbers) -> Numbers:
-    """What rows say of each column, as logarithms, given the evidence on their other columns: (messages, chains)."""
+def _messages_by_terms(evaluated: Evaluated, products: Numbers, evidence: Numbers) -> Numbers:
+    """The log messages of rows to each column, given the evidence on their other columns: (messages, chains)."""
     weights = np.concatenate((np.exp(evidence), np.ones((1, evidence.shape[1]))))
     found = np.zeros_like(evidence)
     for own, sums in enumerate(evaluated.sums):
@@ -226,8 +226,8 @@ def draw_tied_by_programs(
     seen = draws.seen
     if seen.programs is not None:
         full = _with_sensors(seen.relaxation, theta[:, None])[:, 0]
-        said = partial(_said_by_programs, seen.relaxation, full)
-        chosen = draw_values(seen.relaxation, draws.order, said, 1, rng, _tilt(draws, theta[:, None]))
+        row_messages = partial(_messages_by_programs, seen.relaxation, full)
+        chosen = draw_values(seen.relaxation, draws.order, row_messages, 1, rng, _tilt(draws, theta[:, None]))
         _observe(seen.relaxation, chosen[:, 0], full)
         counts += draw_by_programs(seen.programs, full, generator)[: len(theta)]
         _subtract_copies(draws, chosen, counts[:, None])
@@ -236,7 +236,7 @@ def draw_tied_by_programs(
         return counts
     relaxation = chance.relaxation
     full = _with_sensors(relaxation, theta[:, None])[:, 0]
-    logs = _said_by_programs(relaxation, full, np.zeros((int(relaxation.offsets[-1]), 1)))
+    logs = _messages_by_programs(relaxation, full, np.zeros((int(relaxation.offsets[-1]), 1)))
     rows = _failed(draws, relaxation, np.exp(logs), rng, least)[:, 0]
     states = np.diff(relaxation.offsets)
     for state in range(int(states.max(initial=0))):
@@ -250,8 +250,8 @@ def draw_tied_by_programs(
     return counts
 
 
-def _said_by_programs(relaxation: Relaxation, full: Numbers, evidence: Numbers) -> Numbers:
-    """The same as `_said_by_terms` for one set of CPTs, with those of sensors: (messages, 1)."""
+def _messages_by_programs(relaxation: Relaxation, full: Numbers, evidence: Numbers) -> Numbers:
+    """The same as `_messages_by_terms` for one set of CPTs, with those of sensors: (messages, 1)."""
     messages = np.empty(len(evidence))
     relaxation.evaluate(full, np.maximum(np.exp(evidence[:, 0]), LEAST), messages)
     with np.errstate(divide="ignore"):

@@ -52,7 +52,7 @@ class Scope:
         return prod(int(sizes[position]) for position in self.variables)
 
     def digits(self, sizes: Indices) -> Indices:
-        """(states, variables) the state of each variable in each state of the tuple; the last one runs fastest."""
+        """(states, variables) the state of each variable in each state of the tuple; the last one varies fastest."""
         shape = tuple(int(sizes[position]) for position in self.variables)
         return np.column_stack([part.ravel() for part in np.indices(shape)]).astype(np.int64)
 

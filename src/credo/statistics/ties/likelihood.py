@@ -96,11 +96,11 @@ class TiedData:
         if self.reading is TieReading.MERGED:
             return self._merged(theta, evidence, tolerance)
         cut = int(self.seen.offsets[-1])
-        seen, _ = self.seen.settle(theta, evidence[:cut], tolerance)
+        seen, _ = self.seen.propagate(theta, evidence[:cut], tolerance)
         if self.chance is None:
             nothing = np.zeros_like(seen.counts)
             return Expected(seen.counts, nothing, seen.log_z, seen.evidence, seen.rounds, seen.converged)
-        chance, _ = self.chance.settle(theta, evidence[cut:], tolerance)
+        chance, _ = self.chance.propagate(theta, evidence[cut:], tolerance)
         return Expected(
             seen.counts,
             chance.counts,
@@ -136,8 +136,8 @@ class TiedData:
             logs[of, : len(cells)] = joint
             parts.append((of, cells))
         scales = logs.max(axis=1, initial=-np.inf)
-        settled, marginals = self.seen.settle(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
-        counts = settled.counts.copy()
+        ended, marginals = self.seen.propagate(theta, evidence, tolerance, np.exp(logs - scales[:, None]))
+        counts = ended.counts.copy()
         for of, cells in parts:
             copies = (members[of] - 1) @ marginals[of, : len(cells)]
             np.add.at(counts, cells, -np.repeat(copies[:, None], cells.shape[1], axis=1))
@@ -145,8 +145,8 @@ class TiedData:
         np.add.at(counts, known_cells, -known_copies)
         revealed = float(-known_copies @ np.log(theta[known_cells]))
         nothing = np.zeros_like(counts)
-        log_likelihood = settled.log_z + float(scales.sum()) + revealed
-        return Expected(counts, nothing, log_likelihood, settled.evidence, settled.rounds, settled.converged)
+        log_likelihood = ended.log_z + float(scales.sum()) + revealed
+        return Expected(counts, nothing, log_likelihood, ended.evidence, ended.rounds, ended.converged)
 
     def revealed_copies(self) -> tuple[Indices, Numbers]:
         """The cells of values that ties reveal, and how many copies of each there are beside the one that counts."""

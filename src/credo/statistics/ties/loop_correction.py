@@ -84,17 +84,17 @@ class _Beliefs:
 
     @classmethod
     def of(cls, relaxation: Relaxation, theta: Numbers, evidence: Numbers) -> _Beliefs | None:
-        settled, _ = relaxation.settle(theta, evidence, TIGHT)
+        ended, _ = relaxation.propagate(theta, evidence, TIGHT)
         messages = np.empty_like(evidence)
         full = np.concatenate([theta, np.zeros(relaxation.prepared.layout.size - len(theta))])
-        relaxation.evaluate(full, settled.evidence, messages)
-        marginals = settled.evidence * messages
+        relaxation.evaluate(full, ended.evidence, messages)
+        marginals = ended.evidence * messages
         starts, lengths = relaxation.offsets[:-1], np.diff(relaxation.offsets)
         marginals /= np.repeat(np.add.reduceat(marginals, starts), lengths)
         in_cycles = _columns_in_cycles(relaxation)
         if in_cycles.sum() > MOST_COLUMNS:
             return None
-        rows = _row_beliefs(relaxation, theta, settled.evidence, in_cycles)
+        rows = _row_beliefs(relaxation, theta, ended.evidence, in_cycles)
         members = relaxation.members
         factor, own = np.zeros(len(in_cycles), dtype=np.int64), members.columns >= 0
         factor[members.columns[own]] = members.factors.factor[own]

@@ -59,7 +59,7 @@ class TupleDigits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled:
+class MessageState:
     """The state of the messages at the end."""
 
     counts: Numbers  # the expected counts of the network's own CPTs
@@ -91,9 +91,9 @@ class Relaxation:
         """Uninformative evidence."""
         return np.ones(int(self.offsets[-1]))
 
-    def settle(
+    def propagate(
         self, theta: Numbers, evidence: Numbers, tolerance: float, tilt: Numbers | None = None
-    ) -> tuple[Settled, Numbers]:
+    ) -> tuple[MessageState, Numbers]:
         """Pass messages, starting from `evidence`, until marginals are within `tolerance` of their limit (RMS).
 
         Evaluations whose evidence did not change are not repeated. If only few have been repeated since all were
@@ -151,7 +151,7 @@ class Relaxation:
             counts_now, log_now = self.evaluate(full, evidence, messages, repeated)
             counts, log_rows = counts + (counts_now - counts_then), log_rows + (log_now - log_then)
         log_z = log_rest + log_rows + float(log_factors)
-        return Settled(rest + counts[: len(theta)], log_z, following, round, converged), marginals
+        return MessageState(rest + counts[: len(theta)], log_z, following, round, converged), marginals
 
     def evaluate(
         self, full: Numbers, evidence: Numbers, messages: Numbers, which: Flags | None = None

@@ -1,12 +1,12 @@
-"""The values that ties share, drawn given what their rows say: messages forward, values backward.
+"""The values that ties share, drawn given their rows: messages forward, values backward.
 
 Given the value of a tie, its rows are independent. With μ_r(x) = P(row r, x), a tie has the value x with chances
 
     Π_r μ_r(x)^w_r · tilt(x),
 
 and a pair that differs has the values x and y with chances μ_1(x)·μ_2(y) where they go together. Where rows are in
-several ties, rows and ties form trees. Ties that are farthest from the root of their tree say first what they leave of
-the value that the rest of the tree has to do with; then values are drawn from the root on, each given those before it.
+several ties, rows and ties form trees. Messages are sent from the ties that are farthest from the root of their tree to
+the root; then values are drawn from the root on, each given those before it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from credo.statistics.ties.failed_attempts import pairs_of
 from credo.statistics.ties.relaxation import Relaxation
 from credo.types import Indices, Numbers
 
-# From evidence on all columns, as logarithms, to what rows say of each column without its own, (messages, chains).
-Said = Callable[[Numbers], Numbers]
+# From log evidence on all columns to the log messages of rows to each, without its own evidence: (messages, chains).
+RowMessages = Callable[[Numbers], Numbers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ def tie_order(relaxation: Relaxation) -> TieOrder:
 def draw_values(
     relaxation: Relaxation,
     order: TieOrder,
-    said: Said,
+    row_messages: RowMessages,
     chains: int,
     rng: np.random.Generator,
     tilt: Numbers | None = None,
@@ -82,11 +82,11 @@ def draw_values(
     evidence = np.zeros((int(relaxation.offsets[-1]), chains))
     chosen = np.zeros((len(relaxation.cells), chains), dtype=np.int64)
     for level in order.levels[:0:-1]:
-        logs = said(evidence)
+        logs = row_messages(evidence)
         for of, states in _by_scope(relaxation, level):
-            _tell(relaxation, order, of, states, logs, tilt, evidence)
+            _send_to_root(relaxation, order, of, states, logs, tilt, evidence)
     for level in order.levels:
-        logs = said(evidence)
+        logs = row_messages(evidence)
         for of, states in _by_scope(relaxation, level):
             for columns, values in _drawn_columns(relaxation, of, states, logs, tilt, rng):
                 chosen[columns] = values
@@ -102,7 +102,7 @@ def _by_scope(relaxation: Relaxation, level: Indices) -> list[tuple[Indices, int
     return [(level[scope == number], scopes[number].states(sizes)) for number in np.unique(scope).tolist()]
 
 
-def _tell(
+def _send_to_root(
     relaxation: Relaxation,
     order: TieOrder,
     of: Indices,
@@ -111,13 +111,15 @@ def _tell(
     tilt: Numbers | None,
     evidence: Numbers,
 ) -> None:
-    """Put what each tie and all beyond it say into the evidence of the member towards the root."""
+    """Write the message of each tie and of all beyond it into the evidence of the member towards the root."""
     factors, columns = relaxation.members.factors, relaxation.members.columns
     towards = order.towards_root[of]
     at = relaxation.offsets[columns[towards]][:, None] + np.arange(states)
     if factors.differ[of[0]]:
         other = factors.starts[of] + (factors.starts[of] == towards)
-        joint = _said_by(relaxation, columns[other], states, logs)[:, None] + _together(relaxation, of)[:, :, None]
+        joint = (
+            _member_messages(relaxation, columns[other], states, logs)[:, None] + _together(relaxation, of)[:, :, None]
+        )
         highest = np.maximum(joint.max(axis=2, keepdims=True), -1e300)
         with np.errstate(divide="ignore"):
             message = np.log(np.exp(joint - highest).sum(axis=2)) + highest[:, :, 0]
@@ -137,7 +139,7 @@ def _drawn_columns(
         together, members, lengths = _sum_over_members(relaxation, of, states, logs, tilt)
         return [(columns[members], np.repeat(_drawn(relaxation, of, together, rng), lengths, axis=0))]
     sides = [columns[factors.starts[of] + side] for side in (0, 1)]
-    first, second = (_said_by(relaxation, side, states, logs) for side in sides)
+    first, second = (_member_messages(relaxation, side, states, logs) for side in sides)
     joint = first[:, :, None] + second[:, None] + _together(relaxation, of)[:, :, None]  # (pairs, states, states, …)
     values = np.divmod(_drawn(relaxation, of, joint.reshape(len(of), states * states, -1), rng), states)
     return [(side[side >= 0], own[side >= 0]) for side, own in zip(sides, values, strict=True)]
@@ -146,7 +148,7 @@ def _drawn_columns(
 def _sum_over_members(
     relaxation: Relaxation, of: Indices, states: int, logs: Numbers, tilt: Numbers | None
 ) -> tuple[Numbers, Indices, Indices]:
-    """What all members say of the states of each tie, (ties, states, chains); the members, and how many each has."""
+    """The sum of all members' log messages to each tie, (ties, states, chains); the members, and how many each has."""
     factors = relaxation.members.factors
     lengths = factors.starts[of + 1] - factors.starts[of]
     begins = np.cumsum(lengths) - lengths
@@ -163,8 +165,8 @@ def _together(relaxation: Relaxation, of: Indices) -> Numbers:
     return np.where(pairs_of(scope, relaxation.prepared.layout.sizes), 0.0, -np.inf)
 
 
-def _said_by(relaxation: Relaxation, columns: Indices, states: int, logs: Numbers) -> Numbers:
-    """What one member of each tie says, (ties, states, chains); nothing but its value is possible if that is known."""
+def _member_messages(relaxation: Relaxation, columns: Indices, states: int, logs: Numbers) -> Numbers:
+    """The log messages of one member of each tie, (ties, states, chains); a known value alone is possible."""
     own = logs[relaxation.offsets[np.maximum(columns, 0)][:, None] + np.arange(states)].copy()
     known = np.flatnonzero(columns < 0)
     own[known] = -np.inf
