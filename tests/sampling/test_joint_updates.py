@@ -162,7 +162,7 @@ def assert_same_law(block: Block, theta: np.ndarray, after: np.ndarray) -> None:
         assert (np.abs(change.mean(axis=0)) <= 4.0 * change.std(axis=0) / np.sqrt(len(change))).all()
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "states" not in name])
+@pytest.mark.parametrize("name", CASES)
 def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     from credo.kernels.collapsed import set_norms
     from credo.kernels.joint_updates import update_jointly
@@ -179,15 +179,16 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     set_norms(arrays, state.means, norms)
     set_density(state, passes, 0, norms, density)
     prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0]
-    prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density
+    prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density, state.weights
     totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])
     mixture = Mixture(arrays.starts, arrays.families, arrays.counts, totals, *prior)
     geometry, extras = geometry_of(region.blocks, region.parts)
     after, spare, order = theta.copy(), np.empty(block.size), np.empty(len(sampled.numbers), dtype=np.int64)
-    generator = seeded(4)
+    generator, work, chances = seeded(4), np.empty(block.size), np.empty(arrays.strengths.shape[1])
+    others = spare, order, work, chances, generator
     for point in after:
         for _ in range(8):
-            update_jointly(geometry, extras, mixture, chains.joint_updates, passes, 0, point, spare, order, generator)
+            update_jointly(geometry, extras, mixture, chains.joint_updates, passes, 0, point, *others)
     assert_same_law(block, theta, after)
 
 
