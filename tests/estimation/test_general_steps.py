@@ -146,6 +146,10 @@ def test_the_explanation_treats_them_as_any_statement() -> None:
     assert effects[1].gain_per_point > 0.0
     assert effects[1].largest_change > 0.01
     assert effects[3].effect is Effect.SATISFIED
+    assert [name for name, _ in effects[1].learned] == ["P(c=s1)"]
+    assert effects[1].learned[0][1] == pytest.approx(0.2, abs=1e-7)
+    assert effects[3].learned[0][1] == pytest.approx(fit.query("P(b=s1 | c=s1)").probability, abs=1e-9)
+    assert not effects[2].learned
     without = credo.fit(
         network.without_cpts(), network.sample(200, seed=2), text.partition("\n")[2], method="cmap"
     ).network

@@ -279,8 +279,8 @@ def general_findings(general: GeneralEnd) -> Iterator[Finding]:
     """That the optimum is local, or that statements about probabilities of the network do not hold."""
     if general.holds:
         message = (
-            "Other probabilities may fit the data better, because some statements are about probabilities that several "
-            "CPTs make up: only a local optimum can be found, here from several starts."
+            "Other probabilities may fit the data better: under statements about prevalences, diagnostic values and "
+            "other probabilities that several CPTs make up, only a local optimum can be found."
         )
         yield Finding("local optimum", message)
     else:

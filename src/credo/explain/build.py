@@ -27,8 +27,9 @@ from credo.explain.plausibility import Plausibility
 from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
 from credo.explain.statement_references import references_to
 from credo.explain.summary import summarise
-from credo.explain.violations import UnusedStatement, statement_excesses
+from credo.explain.violations import UnusedStatement, named_probabilities, statement_excesses
 from credo.knowledge import Knowledge
+from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
 from credo.sampling.posterior import PosteriorResult
@@ -162,6 +163,7 @@ def explain_statements(
     amounts = {each.statement.number: -np.inf if each.amount is None else each.amount for each in unused}
     excesses |= {number: Excess(amount, amount) for number, amount in amounts.items()}
     any_multiplier = of_mean or not multipliers
+    of_several = set((problem.stated or problem.constraints).general_statements)
     explained = []
     for reference, statement in zip(references_to(knowledge.statements), knowledge.statements, strict=True):
         number = reference.number
@@ -188,9 +190,15 @@ def explain_statements(
                 plausible.get(number),
                 tuple(about.get(number, ())),
                 getattr(statement, "confidence", None),
+                _learned(network, statement) if number in of_several else (),
             )
         )
     return tuple(sorted(explained, key=lambda each: _importance(each, of_mean)))
+
+
+def _learned(network: Network, statement: Statement) -> tuple[tuple[str, float], ...]:
+    """What the probabilities that a statement names are in the result."""
+    return named_probabilities(network, statement) if isinstance(statement, Comparison | Approximation) else ()
 
 
 def explain_configurations(

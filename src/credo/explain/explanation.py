@@ -47,6 +47,8 @@ class StatementExplanation:
         The conditional distributions that it is about: the variable, and the number of the parents' configuration.
     confidence
         How sure its author is, between 0 and 1; None for a statement that must hold.
+    learned
+        Of a statement about probabilities that several CPTs make up, these and what they are in the result.
     """
 
     statement: StatementReference
@@ -57,6 +59,7 @@ class StatementExplanation:
     plausibility: Plausibility | None
     configurations: tuple[tuple[str, int], ...] = field(repr=False)
     confidence: float | None = None
+    learned: tuple[tuple[str, float], ...] = ()
 
     @property
     def is_contradicted(self) -> bool:

@@ -11,7 +11,7 @@ from credo.errors import listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.misfits import PredictiveChecks
-from credo.explain.number_texts import belief_digits
+from credo.explain.number_texts import belief_digits, percent_digits
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
 from credo.questions.marginal_bars import Marginals, fit_marginals
@@ -39,6 +39,7 @@ NO_GAIN = 0.01  # in log-likelihood
 FEW_FINDINGS = 6  # that are in sight
 MAX_FINDINGS = 40
 LONG_FINDING = 1_000  # letters
+HELD_OUT = "held-out"  # in notes about predictions
 
 _ARROWS = (
     '<span class="raises">Solid blue arrows raise</span>, <span class="lowers">dashed orange arrows lower</span>, '
@@ -52,7 +53,8 @@ _STATEMENTS_KEY = (
     "The most important come first. <b>How much it matters</b>: the gain in log-likelihood if its bound moved by one "
     "percentage point. <b>Largest change</b>: of a probability if the statement is left out. <b>Probability</b>: that "
     "the statement is true, by the data alone; in brackets, how many times as probable as before the data (the Bayes "
-    "factor). <b>Where</b>: the configurations of the parents that it is about, by their numbers below."
+    "factor). <b>Where</b>: the configurations of the parents that it is about, by their numbers below; for a "
+    "probability to which several variables contribute, such as a prevalence, what was learned."
 )
 _DOUBTED_KEY = (
     "<b>Probability</b>: that the statement is true, given the data and all statements. <b>Without it</b>: the same "
@@ -164,7 +166,7 @@ def _history(fit: FitResult) -> str:
 def _details(fit: FitResult, explanation: Explanation) -> str:
     """How the result was computed, for those who know the statistics."""
     technical = bullets(str(finding) for finding in fit.findings if finding.kind in TECHNICAL)
-    notes = "".join(f"<p>{escape(note)}</p>" for note in explanation.notes) + technical
+    notes = "".join(f"<p>{escape(note)}</p>" for note in explanation.notes if HELD_OUT not in note) + technical
     return (
         f"<p>{escape(fit.status.value)} Method: {escape(fit.method)}. Log-likelihood of the data: "
         f"{fit.log_likelihood:,.4f}.</p>{notes}"
@@ -206,7 +208,7 @@ def _important_table(statements: Sequence[StatementExplanation], anchors: Anchor
         change = f"{each.largest_change:.3f}" if each.largest_change >= LEAST_CHANGE else "–"
         rows.append(
             f"<tr id=s{each.statement.number} class={kind}><td>{_statement(each)}<td>{as_text(each.describe_effect())}"
-            f"<td>{gain}<td>{change}<td>{_probability(each)}<td>{anchors.links(each.configurations)}"
+            f"<td>{gain}<td>{change}<td>{_probability(each)}<td>{_where(each, anchors)}"
         )
     headings = ("statement", "what it did", "how much it matters", "largest change", "probability", "where")
     return table("statements important", headings, "".join(rows))
@@ -214,8 +216,7 @@ def _important_table(statements: Sequence[StatementExplanation], anchors: Anchor
 
 def _unimportant_table(statements: Sequence[StatementExplanation], anchors: Anchors) -> str:
     rows = (
-        f"<tr id=s{each.statement.number}><td>{_statement(each)}<td>{_probability(each)}"
-        f"<td>{anchors.links(each.configurations)}"
+        f"<tr id=s{each.statement.number}><td>{_statement(each)}<td>{_probability(each)}<td>{_where(each, anchors)}"
         for each in statements
     )
     return table("statements others", ("statement", "probability", "where"), "".join(rows))
@@ -224,6 +225,13 @@ def _unimportant_table(statements: Sequence[StatementExplanation], anchors: Anch
 def _statement(each: StatementExplanation) -> str:
     place, text = each.statement.place, as_text(each.statement.text)
     return f"<i>{as_text(place)}</i> {text}" if place else text
+
+
+def _where(each: StatementExplanation, anchors: Anchors) -> str:
+    """The configurations that it is about, or what the probabilities that it names became."""
+    if not each.learned:
+        return anchors.links(each.configurations)
+    return "<br>".join(f"{as_text(text)} is {as_text(percent_digits(value))}" for text, value in each.learned)
 
 
 def _probability(each: StatementExplanation) -> str:
@@ -250,6 +258,7 @@ def _held_out(explanation: Explanation, anchors: Anchors) -> str:
         "the others, and those left out are predicted. The numbers are log-likelihoods of the observations that the "
         f"knowledge is about: higher is better.</p>{table('numbers', headings, rows)}"
         f"{_where_it_helped(next(iter(available.values())), anchors)}"
+        + "".join(f'<p class="soft">{as_text(note)}</p>' for note in explanation.notes if HELD_OUT in note)
     )
 
 

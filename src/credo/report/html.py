@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from importlib.resources import files
@@ -55,8 +56,12 @@ def folded(title: str, content: str) -> str:
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """A list of lines of plain text."""
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+    """A list of lines of plain text, in which `what is typed` looks so."""
+    return f"<ul>{''.join(f'<li>{_with_code(line)}</li>' for line in lines)}</ul>"
+
+
+def _with_code(line: str) -> str:
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(line))
 
 
 def as_text(text: str) -> str:
