@@ -195,7 +195,7 @@ def test_a_page_without_knowledge_and_one_with_missing_values() -> None:
     assert "What each statement did" not in plain
     assert "Did the knowledge help" not in plain
     incomplete = page(credo.fit(network, data, "a raises b"))
-    assert "is not available" in incomplete
+    assert "is not computed" in incomplete
     assert "How learning went" in incomplete
 
 
