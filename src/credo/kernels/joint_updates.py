@@ -22,7 +22,7 @@ from credo.kernels.sweeps import NOTHING
 # Proposals near an end: as θ^(POWER − 1), about as light there as components of strength 0.2 and two states. A power of
 # two: roots are then quicker than logarithms.
 POWER = 0.125
-RENEWED = 2.0  # times a distribution of three or more states is renewed, for each time that all of these are updated alone
+RENEWED = 2.0  # times a distribution of many states is renewed, while each of these is updated alone once
 SAME = 0.8  # how often a parameter is proposed like most of its update: uniformly, near zero, or near one
 
 

@@ -175,7 +175,8 @@ def run_posterior(
             set_shapes(arrays, state, schedule.components, now, shape)
             sweep(geometry, extras, active_groups, schedule.moves, now, shape, theta, slack, work, indices, generator)
             set_density(state, schedule.families, now, room.norms, density)
-            update_jointly(geometry, extras, mixture, updates, schedule.updates, now, theta, logs, order, work[0], chances, generator)
+            rooms = logs, order, work[0], chances
+            update_jointly(geometry, extras, mixture, updates, schedule.updates, now, theta, *rooms, generator)
             for group in range(len(active_groups)):
                 if active_groups[group]:
                     refresh(geometry, group, theta, slack)
