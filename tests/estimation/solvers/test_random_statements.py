@@ -13,6 +13,7 @@ from credo.constraints.lower import lower
 from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.clarabel import solve_with_clarabel
+from credo.explain.violations import ONLY_CHECKED
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
 
@@ -75,6 +76,8 @@ def check_fits(seed: int) -> None:
         for cpt in fit.network.cpts.values():
             assert (cpt >= 0.0).all()
             np.testing.assert_allclose(cpt.sum(axis=-1), 1.0, atol=1e-12)
+        if any(finding.kind == ONLY_CHECKED for finding in fit.findings):
+            continue  # `cme` and `qmapc` promise nothing about probabilities that are no numbers of CPTs
         assert fit.violations().filter(pl.col("confidence").is_null()).is_empty(), (method, text)
         assert fit.status is not credo.Status.VIOLATED
 

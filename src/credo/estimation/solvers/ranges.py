@@ -164,7 +164,8 @@ def _pull(weights: Numbers, entropies: Numbers, theta: Numbers, level: Numbers, 
     """What a unit more of each θ would gain, beyond what it costs the others: zero inside of its range."""
     above, own = np.maximum(theta, 1e-300), level[of]
     by_entropy = -entropies * np.log(above * np.where(entropies > 0.0, own, 1.0))
-    return np.where(entropies > 0.0, by_entropy, weights / above - own)
+    with np.errstate(over="ignore"):  # of a weight that meets a zero, which no certificate covers
+        return np.where(entropies > 0.0, by_entropy, weights / above - own)
 
 
 def _multipliers(linear: LinearConstraints, theta: Numbers, pull: Numbers, lower: Numbers, upper: Numbers) -> Numbers:
