@@ -317,19 +317,23 @@ def _changes(arrays: GeneralArrays, number: int, slopes: Numbers, changes: Numbe
 def _within_statements(
     arrays: GeneralArrays, sums: Numbers, slopes: Numbers, low: Numbers, high: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """The ends of a line, cut where statements about one conditional probability end."""
+    """The ends of a line, cut where statements about one conditional probability end.
+
+    A chain that rounding has put on a bound keeps as much room as rounding is worth: with none it could never leave.
+    """
     for number in np.flatnonzero(arrays.single & (arrays.meanings < 0)).tolist():
         term = int(arrays.term_starts[number])
         above, below, coefficient = int(arrays.above[term]), int(arrays.below[term]), float(arrays.coefficients[term])
         bound, sign = float(arrays.bounds[number]) / coefficient, 1.0 if coefficient > 0.0 else -1.0
         if below >= 0:
-            value = sign * (sums[above] - bound * sums[below])
+            value, size = sign * (sums[above] - bound * sums[below]), np.abs(sums[above]) + np.abs(bound * sums[below])
             slope = sign * (slopes[above] - bound * slopes[below])
             scale = np.abs(slopes[above]) + np.abs(bound * slopes[below])
         else:
-            value, slope, scale = sign * (sums[above] - bound), sign * slopes[above], np.abs(slopes[above])
+            value, size = sign * (sums[above] - bound), np.abs(sums[above]) + abs(bound)
+            slope, scale = sign * slopes[above], np.abs(slopes[above])
         bounded = np.abs(slope) > NOTHING * scale
-        limit = -np.minimum(value, 0.0) / np.where(bounded, slope, 1.0)
+        limit = np.maximum(-value, NOTHING * size) / np.where(bounded, slope, 1.0)
         high = np.where(bounded & (slope > 0.0), np.minimum(high, limit), high)
         low = np.where(bounded & (slope < 0.0), np.maximum(low, limit), low)
     return low, high
