@@ -207,11 +207,12 @@ def update_line(
                 value = sign * (sums[above] - bound * sums[below])
                 slope = sign * (slopes[above] - bound * slopes[below])
                 scale = abs(slopes[above]) + abs(bound * slopes[below])
+                size = abs(sums[above]) + abs(bound * sums[below])
             else:
                 value, slope = sign * (sums[above] - bound), sign * slopes[above]
-                scale = abs(slopes[above])
+                scale, size = abs(slopes[above]), abs(sums[above]) + abs(bound)
             if abs(slope) > NOTHING * scale and scale > 0.0:
-                limit = -min(value, 0.0) / slope
+                limit = max(-value, NOTHING * size) / slope  # on a bound, as much room as rounding is worth
                 if slope > 0.0:
                     high = min(high, limit)
                 else:
