@@ -13,6 +13,7 @@ import contextlib
 import gzip
 import io
 import logging
+import os
 import re
 import tempfile
 import time
@@ -174,7 +175,8 @@ def seconds(read: Reader, path: Path) -> float | str:
         try:
             read(path)
         except Exception as error:  # any error counts as an answer
-            return f"cannot read: {' '.join(str(error).split())[:300]}"
+            message = " ".join(str(error).split()).replace(f"{path.parent}{os.sep}", "")
+            return f"cannot read: {message[:300]}"
         return time.process_time() - start
 
 

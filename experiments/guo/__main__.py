@@ -14,13 +14,11 @@ from pathlib import Path
 import polars as pl
 
 from credo.estimation.methods import METHODS
-from experiments.guo.draws import NETWORKS, run_draw
+from experiments.guo.draws import COMPARED, NAMES, NETWORKS, run_draw
 from experiments.guo.report import write_report
 from experiments.running import note_version, require, results_of
 
 RESULTS = Path(__file__).resolve().parent / "results"
-NAMES = ("asia", "alarm", "win95pts", "andes")
-COMPARED = ("ml", "me", "map", "co", "cml", "cme", "qmap", "qmapc", "posterior")
 
 
 def main() -> None:

@@ -29,6 +29,8 @@ from experiments.guo.measure import mean_divergence
 from experiments.guo.published import SHARES, SIZES
 
 NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
+NAMES = ("asia", "alarm", "win95pts", "andes")  # the paper's networks
+COMPARED = ("ml", "me", "map", "co", "cml", "cme", "qmap", "qmapc", "posterior")
 STATEMENTS = 30  # for each variable, at most
 # The constants of the posterior's prior were chosen on other draws: statement seeds from 2000, data seeds from 90000.
 STATEMENT_SEED, DATA_SEED = 100, 5000

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 
 from credo.estimation.methods import METHODS
-from experiments.guo.__main__ import COMPARED, RESULTS
-from experiments.guo.draws import NETWORKS, run_draw
+from experiments.guo.draws import COMPARED, NETWORKS, run_draw
 from experiments.guo.report import in_cells, network_table, number_of_draws, posterior_table, times_table
 from experiments.running import Job, Record, add_options, require, run_jobs
 
+RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = ("cancer", "earthquake", "survey", "sachs", "child", "hailfinder", "pigs", "link", "diabetes")
 
 

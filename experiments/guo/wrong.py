@@ -25,8 +25,7 @@ from credo.knowledge.comparison import Relation
 from credo.knowledge.statements import Comparison, Statement
 from credo.model.network import Network
 from credo.testing import true_statements
-from experiments.guo.__main__ import NAMES
-from experiments.guo.draws import NETWORKS, STATEMENTS
+from experiments.guo.draws import NAMES, NETWORKS, STATEMENTS
 from experiments.guo.measure import mean_divergence
 from experiments.guo.report import number_of_draws
 from experiments.running import Job, Record, add_options, run_jobs
