@@ -86,7 +86,7 @@ class Scanner:
 
     def take(self, symbol: str) -> bool:
         """Skip a symbol if it comes next; whether it did."""
-        if self.next_symbol() != symbol:
+        if not self.text.startswith(symbol, self.skip_blanks()):
             return False
         self.position += 1
         return True
