@@ -298,7 +298,7 @@ def _too_few_starts(starts: StartCounts | None) -> str:
         return ""
     return (
         f" Of {starts.wanted} starts, {starts.followed} {'was' if starts.followed == 1 else 'were'} followed to the "
-        f"end: those after the first may take {starts.budget} steps together, to save time."
+        f"end: those after the first may take {counted(starts.budget, 'step')} together, to save time."
     )
 
 
