@@ -340,9 +340,9 @@ class GeneralSteps:
             damping = damping / GROWTH if damping > FIRST_DAMPING else 0.0
             if gain <= progress * (1.0 + abs(before)) and missed.max(initial=0.0) <= LIMIT:
                 break
-            if rival is not None and not elastic and missed.max(initial=0.0) <= NEARLY:
-                if self._leads_to(theta, rival) or value - rival.value > HOPELESS * gain:
-                    return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made)
+            is_decided = rival is not None and (self._leads_to(theta, rival) or value - rival.value > HOPELESS * gain)
+            if is_decided and not elastic and missed.max(initial=0.0) <= NEARLY:
+                return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made)
         else:
             if rival is not None:
                 return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made, is_finished=False)
