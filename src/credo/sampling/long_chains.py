@@ -116,7 +116,7 @@ def sample_long_chains(
         if found.count + more > plan.max_draws:
             if thinning == MOST_THINNING * options.thinning or draws == plan.max_draws:
                 break
-            found, thinning, more = found.every_second(), 2 * thinning, max(1, draws // 2)
+            found, thinning = found.every_second(), 2 * thinning
         total += more
         lacking = np.where(not_mixed(sizes, mixed), np.maximum(wanted - sizes, MORE * sizes), 0.0)
         chains.share_effort(sizes, lacking, more * thinning)
