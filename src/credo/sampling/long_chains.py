@@ -81,6 +81,7 @@ def sample_long_chains(
     announce((perf_counter() - began) * sweeps / max(1.0, 0.4 * plan.warmup))
     chains.spent[:] = 0.0
     snapshots = chains.stage(kept, second, step_done)
+    announce((perf_counter() - began) * sweeps / max(1.0, plan.warmup))
     wanted = SAFETY * SMALLEST_SIZE
     known = chains.judged(effective_sizes, snapshots)  # what `spent` updates gave, those of slow distributions too
     if chains.can_rest:

@@ -21,6 +21,7 @@ from credo.sampling.directions import Directions, sparse_null_space
 from credo.sampling.region import Region, products_hold
 from credo.types import Flags, Indices, Numbers
 
+LEAST = 1e-3  # of a weight, so that no start is at zero
 BARRIER = 0.5  # μ: how much a constraint keeps a start away, in rows
 MOST_PARAMETERS = 600  # of a block, above which elimination takes too long
 STEPS = 50  # of Newton's method; about ten are enough
@@ -28,6 +29,7 @@ CENTRED = 1e-3  # half of the squared decrement at which the centre is near enou
 TO_BOUNDARY = 0.95
 SUFFICIENT = 0.1  # of what the slope promises, which a step has to gain
 SHORTEST = 1e-6
+SMALLEST = 1e-290  # of a base
 
 
 def starting_points(region: Region, arrays: DistributionArrays, closed: Flags, seed: int, chains: int) -> list[Numbers]:
@@ -44,6 +46,8 @@ def starting_points(region: Region, arrays: DistributionArrays, closed: Flags, s
         if is_closed or count < 2 or block.size > MOST_PARAMETERS or not part.moves.shape[0]:
             continue
         logs = evidence[number - count : number].sum(axis=0)
+        if not np.isfinite(logs).all():
+            continue  # counts that are too extreme for this
         chances = np.exp(logs - logs.max())
         made: dict[int, Numbers] = {}
         for generator, point in zip(generators, points, strict=True):
@@ -65,6 +69,7 @@ def component_evidence(arrays: DistributionArrays) -> Numbers:
     for g in range(found.shape[1]):
         strength = arrays.strengths[arrays.seen[:count], g]
         shape = np.repeat(strength, np.diff(starts)) * _bases(arrays, slice(0, edge), 0, g)
+        shape = np.maximum(shape, SMALLEST)
         logs = gammaln(shape + arrays.counts[:edge]) - gammaln(shape)
         found[:, g] = gammaln(strength) - gammaln(strength + totals)
         found[:, g] += np.add.reduceat(logs, starts[:-1]) if count else 0.0
@@ -94,7 +99,7 @@ def weighted_centre(block: Block, part: Directions, start: Numbers, weights: Num
     matrix = part.inequalities.matrix(block.size)
     bounding = np.concatenate((-basis[possible], matrix @ basis))
     slack = np.concatenate((start[possible], part.inequalities.bounds - matrix @ start))
-    pulls = np.concatenate((weights[possible], np.full(len(part.inequalities), BARRIER)))
+    pulls = np.concatenate((np.maximum(weights[possible], LEAST), np.full(len(part.inequalities), BARRIER)))
     if not basis.shape[1] or not (slack > 0.0).all():
         return start
     place = np.zeros(basis.shape[1])
@@ -104,7 +109,10 @@ def weighted_centre(block: Block, part: Directions, start: Numbers, weights: Num
         scaled = bounding * (np.sqrt(pulls) / slack)[:, None]
         curvature = scaled.T @ scaled
         curvature.flat[:: len(curvature) + 1] *= 1.0 + 1e-10
-        step = np.linalg.solve(curvature, gradient)
+        try:
+            step = np.linalg.solve(curvature, gradient)
+        except np.linalg.LinAlgError:  # by rounding
+            break
         gain = float(gradient @ step)
         if not gain > 2.0 * CENTRED:
             break
