@@ -8,27 +8,28 @@ Dirichlet(1). A statement has draws of its own, which depend on nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import sqrt
 from zlib import crc32
 
 import numpy as np
 
-from credo.constraints.constraint_set import NO_CONSTRAINTS, Constraints, GeneralConstraint
+from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
 from credo.errors import TooLargeError
 from credo.explain.plausibility import EQUALITY_TOLERANCE, Plausibility, ProbabilityEstimate, bayes_factor
+from credo.knowledge.query import Query
+from credo.model.network import Network
 from credo.statistics.counts import Counts
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.questions import answer, factors_of
 from credo.types import Flags, Numbers
 
 PRIOR = 1.0
-DRAWS = 4_000
+DRAWS = 2_000
 FIRST_SHARE = 4  # of the draws a part by this, which is enough for what is more probable than not
 LEAST_DRAWS = 200
-LEAST_HELD, MOST_TIMES = 20, 8  # a rare statement is drawn until it held so often, or that many times the draws
-MOST_CELLS = 20_000_000  # of cliques, in all draws for one statement: about half a second
-CHUNK = 2**22  # numbers of CPTs held at a time
+LEAST_HELD, MOST_TIMES = 20, 4  # a rare statement is drawn until it held so often, or that many times the draws
+MOST_CELLS = 5_000_000  # of cliques and CPTs, in all draws before the data, or after them: about a tenth of a second
 TOLERANCE = 1e-12
 
 
@@ -41,66 +42,77 @@ def general_plausibilities(
     """
     found = {}
     for number in sorted(numbers):
-        own = tuple(each for each in constraints.general if each.statement == number)
-        statements = _planned(constraints, counts, own)
-        if statements is None:
+        asked = _asked(constraints, counts, number)
+        if asked is None or asked.most_draws < LEAST_DRAWS:
             continue
-        content = repr([(each.terms, each.indices, each.coefficients, each.bound, each.equality) for each in own])
+        content = repr([(own.terms, own.indices, own.coefficients, own.bound, own.equality) for own in asked.own])
         rng = np.random.default_rng([seed, crc32(content.encode())])
-        draws = min(DRAWS, MOST_CELLS // max(1, _cells(statements)))
-        if draws < LEAST_DRAWS:
-            continue
-        tolerance = EQUALITY_TOLERANCE if statements.equality.any() else None
-        before = _probability(statements, _concentrations(statements, None), draws, rng)
+        tolerance = EQUALITY_TOLERANCE if any(own.equality for own in asked.own) else None
+        before = _probability(asked, None, rng)
         after = None
-        if any(counts.of(name).any() for name in statements.families):
-            after = _probability(statements, _concentrations(statements, counts), draws, rng)
+        if any(counts.of(name).any() for name in asked.families):
+            after = _probability(asked, counts, rng)
         found[number] = Plausibility(before, after, *bayes_factor(before, after), tolerance)
     return found
 
 
-def _planned(constraints: Constraints, counts: Counts, own: tuple[GeneralConstraint, ...]) -> GeneralStatements | None:
-    """The constraints of one statement, planned for evaluation; None where the data cannot be compared with it."""
-    alone = replace(constraints, linear=NO_CONSTRAINTS, products=(), general=own)
-    network = counts.layout.network
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The constraints of one statement, the questions of their terms, and the CPTs that matter to these."""
+
+    own: tuple[GeneralConstraint, ...]
+    network: Network
+    queries: Mapping[NetworkProbability, Query]
+    families: tuple[str, ...]
+    places: Mapping[int, tuple[str, int]]  # of single parameters: the CPT, and where it is in it
+    cells: int  # of cliques and CPTs, in one draw
+
+    @property
+    def most_draws(self) -> int:
+        return min(MOST_TIMES * DRAWS, MOST_CELLS // max(1, self.cells))
+
+
+def _asked(constraints: Constraints, counts: Counts, number: int) -> _Asked | None:
+    """What one statement asks; None where the data cannot be compared with it."""
+    network, layout = counts.layout.network, constraints.layout
+    own = tuple(each for each in constraints.general if each.statement == number)
+    queries = {term: _query(network, term) for each in own for _, term in each.terms}
+    places = {}
+    for index in {index for each in own for index in each.indices}:
+        name = layout.locate(index)[0]
+        places[index] = (name, index - layout.slice_of(name).start)
     try:
-        statements = GeneralStatements.of(alone, network)
+        factors = [factors_of(network, each.targets, each.evidence, {}) for each in queries.values()]
     except TooLargeError:
         return None
+    needed = {name for each in factors for name in each.families} | {name for name, _ in places.values()}
     extra = () if constraints.expansion is None else constraints.expansion.extra
-    known = set(constraints.layout.names).intersection(counts.layout.names).difference(extra)
-    needed = {name for group in statements.groups for name in group.families}
-    return statements if needed <= known else None
+    if not needed <= set(layout.names).intersection(counts.layout.names).difference(extra):
+        return None
+    families = tuple(name for name in network.names if name in needed)
+    cells = sum(each.plan.cells for each in factors) + sum(counts.of(name).size for name in families)
+    return _Asked(own, network, queries, families, places, cells)
 
 
-def _cells(statements: GeneralStatements) -> int:
-    """The cells of all cliques in one draw."""
-    return sum(group.plan.cells * len(group.numbers) for group in statements.groups)
+def _query(network: Network, term: NetworkProbability) -> Query:
+    def named(parts: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, tuple[str, ...]]:
+        return {name: tuple(network.states(name)[state] for state in states) for name, states in parts}
+
+    return Query(named(term.events), named(term.conditions))
 
 
-def _concentrations(statements: GeneralStatements, counts: Counts | None) -> dict[str, Numbers]:
-    """The Dirichlet distributions of the CPTs that matter, (configurations, states)."""
-    layout = statements.layout
-    prior = np.full(layout.size, PRIOR)
-    return {
-        name: layout.view(prior, name) + (0.0 if counts is None else counts.of(name)) for name in statements.families
-    }
-
-
-def _probability(
-    statements: GeneralStatements, concentrations: dict[str, Numbers], draws: int, rng: np.random.Generator
-) -> ProbabilityEstimate:
+def _probability(asked: _Asked, counts: Counts | None, rng: np.random.Generator) -> ProbabilityEstimate:
     """The share of draws in which all constraints hold.
 
     A quarter of the draws are enough if they hold in half of these; where they hold rarely there are more.
     """
+    draws = min(DRAWS, asked.most_draws)
     made = max(1, draws // FIRST_SHARE)
-    held = int(_holds(statements, concentrations, made, rng).sum())
+    held = int(_holds(asked, counts, made, rng).sum())
     if 2 * held < made:
-        held, made = held + int(_holds(statements, concentrations, draws - made, rng).sum()), draws
-    most = min(MOST_TIMES * draws, MOST_CELLS // max(1, _cells(statements)))
-    while held < LEAST_HELD and made + draws <= most:
-        held += int(_holds(statements, concentrations, draws, rng).sum())
+        held, made = held + int(_holds(asked, counts, draws - made, rng).sum()), draws
+    while held < LEAST_HELD and made + draws <= asked.most_draws:
+        held += int(_holds(asked, counts, draws, rng).sum())
         made += draws
     if not held:
         return ProbabilityEstimate(0.0, 0.0, upper_bound=1.0 / made)
@@ -108,22 +120,29 @@ def _probability(
     return ProbabilityEstimate(share, sqrt(share * (1.0 - share) / made))
 
 
-def _holds(
-    statements: GeneralStatements, concentrations: dict[str, Numbers], draws: int, rng: np.random.Generator
-) -> Flags:
+def _holds(asked: _Asked, counts: Counts | None, draws: int, rng: np.random.Generator) -> Flags:
     """In which draws all constraints hold; a condition that never occurs contradicts nothing."""
-    layout = statements.layout
-    sizes = np.diff(layout.distribution_starts(), append=layout.size)
-    even = np.repeat(1.0 / sizes, sizes)  # of CPTs that do not matter
-    limits = np.where(statements.equality, EQUALITY_TOLERANCE, TOLERANCE)
-    found = []
-    for first in range(0, draws, max(1, CHUNK // layout.size)):
-        count = min(draws - first, max(1, CHUNK // layout.size))
-        thetas = np.repeat(even[None], count, axis=0)
-        for name, concentration in concentrations.items():
-            gammas = rng.standard_gamma(concentration, (count, *concentration.shape))
-            thetas[:, layout.slice_of(name)] = (gammas / gammas.sum(axis=2, keepdims=True)).reshape(count, -1)
-        values = statements.values_from(statements.sums_of(thetas), thetas)
-        excess = np.where(statements.equality, np.abs(values), values)
-        found.append((np.isnan(excess) | (excess <= limits)).all(axis=1))
-    return np.concatenate(found)
+    cpts = {name: _drawn(asked.network, name, counts, draws, rng) for name in asked.families}
+    values = {term: answer(asked.network, cpts, query)[0].reshape(draws) for term, query in asked.queries.items()}
+    found = np.ones(draws, dtype=np.bool_)
+    for each in asked.own:
+        value = np.full(draws, -each.bound)
+        for coefficient, term in each.terms:
+            value += coefficient * values[term]
+        for index, coefficient in zip(each.indices, each.coefficients, strict=True):
+            name, place = asked.places[index]
+            value += coefficient * cpts[name].reshape(draws, -1)[:, place]
+        excess = np.abs(value) - EQUALITY_TOLERANCE if each.equality else value - TOLERANCE
+        found &= np.isnan(excess) | (excess <= 0.0)
+    return found
+
+
+def _drawn(network: Network, name: str, counts: Counts | None, draws: int, rng: np.random.Generator) -> Numbers:
+    """Draws of a CPT by the data alone, or before any: (draws, parents…, child), of which draws run fastest."""
+    shape = network.shape(name)
+    if counts is None:
+        gammas = rng.standard_exponential((int(np.prod(shape[:-1])), shape[-1], draws))
+    else:
+        gammas = rng.standard_gamma((PRIOR + counts.of(name))[..., None], (*counts.of(name).shape, draws))
+    gammas /= gammas.sum(axis=1, keepdims=True)
+    return np.moveaxis(gammas.reshape(*shape, draws), -1, 0)
