@@ -1,4 +1,4 @@
-"""`python -m experiments.yao clustering`: naive Bayes clustering with rows knowledge to share a class [section 7.2].
+"""`python -m experiments.yao clustering`: naive Bayes clustering with rows known to share a class [section 7.2].
 
 As in the paper, the rows are divided at random into five parts, a share of each part is selected, and selected rows of
 one part and class are tied. Each larger share includes the smaller ones.

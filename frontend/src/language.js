@@ -55,9 +55,9 @@ export const labelText = (label) => quoted(label, BARE_LABEL);
 export function exampleText(variables) {
   const child = variables.find((each) => each.parents.length);
   if (!child)
-    return "Write what you know, one statement a line, such as:\n\nvariable smoker: no, yes\nvariable disease: no, yes\ndisease depends on smoker\nsmoker raises disease";
+    return "Write what you know, one statement per line, such as:\n\nvariable smoker: no, yes\nvariable disease: no, yes\ndisease depends on smoker\nsmoker raises disease";
   const [name, parent, state] = [nameText(child.name), nameText(child.parents[0]), labelText(child.states.at(-1))];
-  return `Write what you know, one statement a line, such as:\n\n${parent} raises ${name}\nP(${name}=${state}) is about 30%`;
+  return `Write what you know, one statement per line, such as:\n\n${parent} raises ${name}\nP(${name}=${state}) is about 30%`;
 }
 
 // After `name =` come its states; elsewhere names, and where a word fits, verbs.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -184,9 +185,9 @@ def fit(
         )  # fmt: skip
         report(ProgressEvent(ESTIMATING))
         _require_room(problem, report)
-        _require_no_proof(problem, known, model.doubted)
+        refuse = partial(_require_no_proof, problem, known, model.doubted)
         problem, zeros = with_certain_zeros(problem)
-        solution = _estimate(replace(problem, progress=report), known)
+        solution = _estimate(replace(problem, progress=report, refuse=refuse), known)
 
     whole = problem.network.with_cpts(solution.cpts)
     log_likelihood = solution.log_likelihood

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from credo.constraints.stage_costs import reporting_page, require_room
 from credo.errors import OptionError
@@ -29,7 +29,9 @@ from credo.types import TableLike
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
 
 if TYPE_CHECKING:
+    import arviz
     import polars as pl
+    import xarray
 
 
 class Fit(FitResult):
@@ -263,7 +265,7 @@ class Fit(FitResult):
         """
         return sensitivity(self, question, soft)
 
-    def to_arviz(self, names: Sequence[str] | str | None = None) -> Any:
+    def to_arviz(self, names: Sequence[str] | str | None = None) -> arviz.InferenceData | xarray.DataTree:
         """The draws of all CPTs as ArviZ takes them, for its pictures, summaries and comparisons.
 
         Parameters

@@ -24,7 +24,8 @@ from credo.constraints.constraint_set import LinearConstraints
 from credo.errors import Status, counted
 from credo.estimation.counting import counting_m_step, relative_frequencies
 from credo.estimation.em.steps import MStep, StartingMStep
-from credo.estimation.general_steps import GeneralEnd, GeneralSteps, Wanted, bind_general
+from credo.estimation.general_optimum import Wanted, bind_general
+from credo.estimation.general_steps import GeneralEnd, GeneralSteps, StartCounts
 from credo.estimation.method import Method
 from credo.estimation.pinned import contradictions, pinned_at_zero
 from credo.estimation.problem import Problem
@@ -282,13 +283,23 @@ def general_findings(general: GeneralEnd) -> Iterator[Finding]:
             "Other probabilities may fit the data better: under statements about prevalences, diagnostic values and "
             "other probabilities that several CPTs make up, only a local optimum can be found."
         )
-        yield Finding("local optimum", message)
+        yield Finding("local optimum", message + _too_few_starts(general.starts))
     else:
         message = (
             "No probabilities were found at which all statements hold; one about a probability that several CPTs make "
             f"up is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
         )
         yield Finding("violated", message)
+
+
+def _too_few_starts(starts: StartCounts | None) -> str:
+    """A sentence about starts that were not followed to their end, for time."""
+    if starts is None or starts.followed == starts.wanted:
+        return ""
+    return (
+        f" Of {starts.wanted} starts, {starts.followed} {'was' if starts.followed == 1 else 'were'} followed to the "
+        f"end: those after the first may take {counted(starts.budget, 'step')} together, to save time."
+    )
 
 
 def _status_of_general(general: GeneralEnd, estimates: Sequence[BlockEstimate]) -> Status:

@@ -12,7 +12,8 @@ from credo.constraints.constraint_set import GeneralConstraint, LinearConstraint
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import CredoError
 from credo.estimation.constrained import general_steps, optimum
-from credo.estimation.general_steps import LIMIT, Wanted
+from credo.estimation.general_optimum import Wanted
+from credo.estimation.general_steps import LIMIT
 from credo.estimation.problem import Problem
 from credo.sampling.general_updates import GeneralRegion
 from credo.statistics.general_statements import GeneralStatements
@@ -32,7 +33,9 @@ def general_region(problem: Problem) -> GeneralRegion:
     """The general statements, and CPTs inside of all that they and the others allow, near the most probable ones."""
     statements = GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit)
     weights = problem.vector() + 1.0 / _states(problem)
-    for share, wanted in SHARES:
+    for number, (share, wanted) in enumerate(SHARES):
+        if number == 1:
+            problem.refuse_contradictions()
         moved = replace(
             problem.constraints,
             linear=_moved(problem, share),

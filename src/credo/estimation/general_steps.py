@@ -16,16 +16,14 @@ Where no θ satisfies the tangents, they are made soft for that step. A soft sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.constraint_set import Constraints, LinearConstraints, joined
 from credo.constraints.feasibility import InfeasibleError
-from credo.errors import OptionError
 from credo.estimation.extrapolation import extrapolated
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
@@ -39,24 +37,30 @@ STEPS = 60
 RESTORING = 12  # steps to the nearest point at which all statements hold
 HOLDS = 1e-10  # where restoring ends
 LIMIT = 1e-8  # a statement that is missed by more does not hold
-PROGRESS, ROUGH_PROGRESS = 1e-8, 1e-5  # of the objective, relatively, where the steps end …
-SMALL_PROGRESS = 1e-11  # … and in small problems
+PROGRESS = 1e-8  # of the objective, relatively, where the steps end
 FIRST_DAMPING, GROWTH, MOST_DAMPING = 0.03, 4.0, 1e5
 UNSEEN_DAMPING = 1e-3  # of distributions without data: among what is equally likely, the nearest
 ELASTIC = 1e4  # the cost of a missed tangent, per row and its square
 NEGLIGIBLE = 1e-10  # of the largest derivative of a statement
-FEW_UNKNOWNS = 400  # up to which several starts are affordable
-STARTS = 4
 LEAST_FALL, MOST_STALLED = 0.8, 2  # of what is missed, with soft tangents; so often it may fall by less
 NEARLY = 1e-3  # missed by so little, tangents are hard again
 ROUNDS, HELD = 12, 1e-10  # in which ordinary constraints that a step would miss are added to those that matter
-EM_STEPS = 4  # of an M-step
 REMEMBERED = 4  # steps, and the last, from which the next is extrapolated
 KEPT_SHARE = 0.1  # of a parameter, below which that does not lead
 UNSEEN_ROWS, LEAST = 0.1, 1e-6  # rows of distributions without data, and parameters, in the norm of steps
-
-Wanted = Literal["optimum", "point", "near point"]
+SAME_OPTIMUM = 0.1  # of the log-likelihood, by its curvature: no farther from an end, steps lead there
+HOPELESS = 30.0  # times the last gain: what leads from a start to a better optimum than that of another
 Solve = Callable[[Sequence[Block], Numbers, float, bool], list[BlockEstimate]]  # blocks, weights, W, in rounds
+
+
+@dataclass(frozen=True, slots=True)
+class StartCounts:
+    """How many starts were wanted, how many were followed to their end, and the steps after the first one's."""
+
+    wanted: int
+    followed: int  # to an end, or until they were seen to lead to none that is better
+    steps: int
+    budget: int  # of these steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +71,9 @@ class GeneralEnd:
     estimates: list[BlockEstimate]  # of the blocks with the last tangents
     value: float  # Σ −w log θ and the cost of soft statements
     violation: float  # of a hard general statement, in probabilities
+    steps: int = 0  # that led here
+    is_finished: bool = True  # not, where steps ran out
+    starts: StartCounts | None = None  # where several were wanted
 
     @property
     def holds(self) -> bool:
@@ -98,7 +105,6 @@ class GeneralSteps:
     reached: tuple[int, ...] = field(init=False)  # the numbers of these blocks in the problem
     free: Flags = field(init=False)  # (parameters,) that are learned
     about: Flags = field(init=False)  # (parameters,) that general statements, and their blocks, are about
-    alone: Flags = field(init=False)  # (parameters,) of these, those that no other statement is about
     totals: Numbers = field(init=False)  # (parameters,) Σ w of each one's distribution
     needed: Flags = field(init=False)  # of the base's linear constraints: those that steps so far would have missed,
     needed_tangents: Flags = field(init=False)  # and the same of general constraints
@@ -126,9 +132,6 @@ class GeneralSteps:
         about = np.zeros(layout.size, dtype=np.bool_)
         for name in families:
             about[layout.slice_of(name)] = True
-        alone = about & free
-        for block in problem.blocks:
-            alone[block.parameters] = False
         for k in reached:
             about[problem.blocks[k].parameters] = True
         starts = layout.distribution_starts()
@@ -137,7 +140,7 @@ class GeneralSteps:
         is_small = layout.size + len(base.linear) < LARGE_SYSTEM
         needed = base.linear.equality | ~base.linear.hard | is_small
         tangents = self.statements.equality | ~self.statements.hard | is_small
-        found = {"base": base, "reached": tuple(reached), "free": free, "about": about, "alone": alone}
+        found = {"base": base, "reached": tuple(reached), "free": free, "about": about}
         for name, value in {**found, "totals": totals, "needed": needed, "needed_tangents": tangents}.items():
             object.__setattr__(self, name, value)
 
@@ -226,7 +229,7 @@ class GeneralSteps:
             chosen = wanted & self.needed if round_ < ROUNDS else wanted
             touching = self.needed_tangents[of] if round_ < ROUNDS else np.ones(len(of), dtype=np.bool_)
             blocks = blocks_of(replace(self.base, linear=joined((linear.take(chosen), tangents.take(touching)))))
-            found = np.where(self.alone, _normalised(weights, self.base.layout), theta)
+            found = np.where(self.about & self.free, normalised(weights, self.base.layout), theta)
             estimates = self.solve(blocks, weights, soft_weight, False)
             for each in estimates:
                 found[each.block.parameters] = each.theta
@@ -272,16 +275,22 @@ class GeneralSteps:
             scales * general.scales[chosen],
         )
 
-    def descend(self, start: Numbers, steps: int = STEPS, progress: float = PROGRESS) -> GeneralEnd | None:
-        """Steps from a point until the penalty function falls no more, and then to where all statements hold."""
+    def descend(
+        self, start: Numbers, steps: int = STEPS, progress: float = PROGRESS, rival: GeneralEnd | None = None
+    ) -> GeneralEnd | None:
+        """Steps from a point until the penalty function falls no more, and then to where all statements hold.
+
+        They end sooner where they lead to a `rival`, the end of other steps, or to no better one.
+        """
         theta, damping = start, 0.0
         values, slopes = self.statements.linearised(theta)
         value, missed = self.value(theta, values), self.missed(values)
         penalties = np.zeros(len(missed))
         estimates: list[BlockEstimate] | None = None
-        elastic, was_elastic, stalled = False, False, 0
+        elastic, was_elastic, stalled, made = False, False, 0, 0
         taken: list[tuple[Numbers, Numbers]] = []  # steps without damping: from where, and where to
-        for _ in range(steps):
+        while made < steps:
+            made += 1
             ahead = self._ahead(taken)
             if ahead is None:
                 found = self.step(theta, values, slopes, damping, elastic=elastic)
@@ -331,13 +340,25 @@ class GeneralSteps:
             damping = damping / GROWTH if damping > FIRST_DAMPING else 0.0
             if gain <= progress * (1.0 + abs(before)) and missed.max(initial=0.0) <= LIMIT:
                 break
+            is_decided = rival is not None and (self._leads_to(theta, rival) or value - rival.value > HOPELESS * gain)
+            if is_decided and not elastic and missed.max(initial=0.0) <= NEARLY:
+                return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made)
+        else:
+            if rival is not None:
+                return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made, is_finished=False)
         theta, values = self._restored(theta, values, slopes)
         if estimates is None:
             found = self.step(theta, *self.statements.linearised(theta), FIRST_DAMPING)
             if found is None:
                 return None
             estimates = found.estimates
-        return GeneralEnd(theta, estimates, self.value(theta, values), float(self.missed(values).max(initial=0.0)))
+        violation = float(self.missed(values).max(initial=0.0))
+        return GeneralEnd(theta, estimates, self.value(theta, values), violation, made)
+
+    def _leads_to(self, theta: Numbers, end: GeneralEnd) -> bool:
+        """Whether a point is so near to an end that the objective, by its curvature Σ n·(Δθ)²/2θ, is about the same."""
+        change = np.where(self.free, theta - end.theta, 0.0)
+        return float(0.5 * self.totals @ (change**2 / np.maximum(end.theta, LEAST))) <= SAME_OPTIMUM
 
     def _ahead(self, taken: Sequence[tuple[Numbers, Numbers]]) -> Numbers | None:
         """Distributions to which the steps that were taken seem to lead, if there are enough of them."""
@@ -348,7 +369,7 @@ class GeneralSteps:
         point = extrapolated(taken, np.where(free, np.sqrt(rows / np.maximum(last, LEAST)), 0.0))
         if point is None:
             return None
-        return np.where(free, _normalised(np.maximum(point, KEPT_SHARE * last), self.problem.layout), last)
+        return np.where(free, normalised(np.maximum(point, KEPT_SHARE * last), self.problem.layout), last)
 
     def _penalised(self, theta: Numbers, values: Numbers, penalties: Numbers) -> float:
         """The penalty function at a point, of which the values of the general statements are known."""
@@ -393,92 +414,9 @@ class GeneralSteps:
         return np.isin(statements, self.statements.statements)
 
 
-def bind_general(
-    steps: GeneralSteps, relaxed: Numbers, start: Numbers | None = None, wanted: Wanted = "optimum"
-) -> GeneralEnd | None:
-    """The best local optimum from several starts; None where the optimum without general statements satisfies them.
-
-    Where a `point` is wanted, the first at which all statements hold is enough, the nearest to a start if that is
-    found; for a `near point` nothing else is tried.
-
-    `start` is where an earlier step of EM ended: then it is the only one, few steps are made, and the objective at the
-    end is no worse than there if all statements hold there.
-    """
-    _require_possible(steps, relaxed)
-    general = steps.statements
-    if excesses_of(steps.values_at(relaxed), general.equality).max(initial=0.0) <= HOLDS:
-        return None
-    if start is not None and steps.holds_at(start):
-        start = np.where(steps.about, start, relaxed)  # what general statements are not about is at its optimum
-        values = steps.values_at(start)
-        here = GeneralEnd(start, [], steps.value(start, values), float(steps.missed(values).max(initial=0.0)))
-        found = steps.descend(start, EM_STEPS, ROUGH_PROGRESS)
-        return found if found is not None and found.holds and found.value <= here.value else here
-    ends: list[GeneralEnd] = []
-    is_large = _unknowns(steps) > FEW_UNKNOWNS
-    any_point = wanted != "optimum"
-    progress = PROGRESS if is_large or any_point else SMALL_PROGRESS
-    for number, point in enumerate(_starts(steps, relaxed)):
-        if (is_large or any_point) and any(end.holds for end in ends):
-            break
-        if any_point:
-            theta, values = steps.restored(point)
-            nearest = GeneralEnd(theta, [], steps.value(theta, values), float(steps.missed(values).max(initial=0.0)))
-            if nearest.holds or wanted == "near point":
-                return nearest
-        end = steps.descend(point, progress=progress if number == 0 else ROUGH_PROGRESS)
-        if end is not None:
-            ends.append(end)
-    if not ends:
-        raise InfeasibleError
-    best = min(ends, key=lambda end: (not end.holds, end.value if end.holds else end.violation))
-    if best is ends[0] or not best.holds:
-        return best
-    finished = steps.descend(best.theta, progress=progress)
-    return finished if finished is not None and finished.holds and finished.value <= best.value else best
-
-
-def _normalised(weights: Numbers, layout: Layout) -> Numbers:
+def normalised(weights: Numbers, layout: Layout) -> Numbers:
     """The distributions in proportion to the weights; zero where these are."""
     starts = layout.distribution_starts()
     sums = np.add.reduceat(weights, starts)
     found: Numbers = weights / np.repeat(np.where(sums > 0.0, sums, 1.0), np.diff(starts, append=layout.size))
     return found
-
-
-def _unknowns(steps: GeneralSteps) -> int:
-    """How many parameters and constraints a step has."""
-    layout, learned = steps.problem.layout, set(steps.problem.names)
-    slices = [layout.slice_of(name) for name in steps.statements.families if name in learned]
-    return int(sum(each.stop - each.start for each in slices)) + len(steps.base.linear)
-
-
-def _starts(steps: GeneralSteps, relaxed: Numbers) -> Iterator[Numbers]:
-    """The optimum without general statements; then others that the ordinary statements allow."""
-    yield relaxed
-    layout = steps.problem.layout
-    reached = [name for name in steps.statements.families if name in steps.problem.names]
-    blocks = [steps.problem.blocks[k] for k in steps.reached]
-    generator = np.random.default_rng([steps.problem.seed, layout.size, len(steps.statements)])
-    for _ in range(STARTS - 1):
-        weights = generator.standard_exponential(layout.size)
-        point = relaxed.copy()
-        for name in reached:
-            own = layout.view(weights, name)
-            layout.view(point, name)[:] = own / own.sum(axis=1, keepdims=True)
-        for each in steps.solve(blocks, weights, 0.0, True):
-            point[each.block.parameters] = each.theta
-        yield point
-
-
-def _require_possible(steps: GeneralSteps, theta: Numbers) -> None:
-    """Refuse statements about fixed CPTs alone that these contradict."""
-    learned, excess = set(steps.problem.names), steps.statements.excess(theta)
-    for constraint, families, missed in zip(
-        steps.statements.constraints, steps.statements.reached, excess.tolist(), strict=True
-    ):
-        if constraint.confidence is None and not learned & families and missed > LIMIT:
-            raise OptionError(
-                f"Statement {constraint.statement + 1} cannot hold: it is about fixed CPTs only, and they contradict "
-                "it. Leave the statement out, or let one of the CPTs be learned."
-            )

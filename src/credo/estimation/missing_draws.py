@@ -18,7 +18,7 @@ from credo.sampling.vectorised import CHAINS
 from credo.statistics.inference.draw_missing import fractional_rows
 from credo.statistics.inference.draw_parts import figures_of
 from credo.statistics.inference.expected_counts import Prepared, PreparedRows
-from credo.statistics.inference.parts import PreparedParts
+from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.inference.plain import Terms
 from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
 from credo.statistics.ties.draw_tied import fractional_tied_rows

@@ -187,7 +187,7 @@ def read_table_once(
         numbers = merged([numbers, part.numbers])
         sample = with_rows(sample, part, own_generator)
         for own, rows in enumerate(_split(part, folds, seed, read)):
-            counts[own] = merge(counts[own], count(layout, rows))
+            counts[own] = merge(counts[own], count(layout, rows, read))
         read += len(part)
         incomplete = incomplete or any(each.missing() for each in counts)
         if not dropped:

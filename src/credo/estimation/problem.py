@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,7 @@ class Problem:
     stated: Constraints | None = None  # as the knowledge states them: nothing substituted, doubted or left out
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then
+    refuse: Callable[[], None] | None = field(default=None, repr=False)  # raises where statements provably conflict
 
     @property
     def layout(self) -> Layout:
@@ -86,6 +87,14 @@ class Problem:
         """Report how far the estimation is."""
         if self.progress is not None:
             self.progress(ProgressEvent(ESTIMATING, done, total, detail))
+
+    def refuse_contradictions(self) -> None:
+        """Raise an error where it can be proved, without a search, that statements about any probability conflict.
+
+        Where CPTs are found at which all of them hold there is nothing to prove, so this waits until a search fails.
+        """
+        if self.refuse is not None:
+            self.refuse()
 
     def vector(self, counts: Counts | None = None, with_prior: bool = True) -> Numbers:
         """Counts, plus the prior's pseudo-counts, of every parameter in one vector."""

@@ -166,10 +166,7 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
         scanner.fail(f"The number of states of {name} is not a whole number: `{count[:40]}`.", start)
     scanner.expect("]", f"after the number of states of {name}")
     scanner.expect("{", f"before the states of {name}")
-    states: list[str] = []
-    while not scanner.take("}"):
-        states.append(scanner.word(f"a state of {name} or `}}`"))
-        scanner.take(",")
+    states = scanner.words_until("}", f"a state of {name}")
     if len(states) != int(count):
         scanner.fail(
             f"Variable {name} declares {counted(int(count), 'state')} and lists {len(states)}. "
@@ -184,13 +181,10 @@ def _probability_block(scanner: Scanner, start: int) -> _Block:
     """A `probability` block as text; `start` is where it starts."""
     scanner.expect("(", "after `probability`")
     child = scanner.word("the name of a variable")
-    parents: list[str] = []
     # The specification lets `|` and `,` be left out: the first name is the child.
     if not scanner.take("|"):
         scanner.take(",")
-    while not scanner.take(")"):
-        parents.append(scanner.word(f"a parent of {child} or `)`"))
-        scanner.take(",")
+    parents = scanner.words_until(")", f"a parent of {child}")
     scanner.expect("{", f"after the head of the block of {child}")
     entries: list[_Entry] = []
     single: dict[str, _Entry] = {}
@@ -230,9 +224,7 @@ def _plain_numbers(scanner: Scanner, child: str) -> _Entry:
 def _explain_entry(scanner: Scanner, child: str) -> NoReturn:
     """Raise the error for an entry that does not follow the format."""
     scanner.expect("(", "")
-    while not scanner.take(")"):
-        scanner.word(f"the state of a parent of {child} or `)`")
-        scanner.take(",")
+    scanner.words_until(")", f"the state of a parent of {child}")
     _explain_numbers(scanner, child)
 
 

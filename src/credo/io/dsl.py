@@ -183,11 +183,7 @@ def _attributes(scanner: Scanner, what: str, seen: set[str], once: tuple[str, ..
 
 def _list(scanner: Scanner, what: str) -> list[str]:
     scanner.expect("(", f"before {what}")
-    found: list[str] = []
-    while not scanner.take(")"):
-        found.append(scanner.word(f"{what} or `)`"))
-        scanner.take(",")
-    return found
+    return scanner.words_until(")", what)
 
 
 def _values(scanner: Scanner, node: _Node, shape: tuple[int, ...]) -> Numbers:

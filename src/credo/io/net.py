@@ -144,9 +144,7 @@ def _potential(scanner: Scanner, start: int) -> _Potential:
     child = scanner.word("the name of a node")
     parents: list[str] = []
     if scanner.take("|"):
-        while not scanner.take(")"):
-            parents.append(scanner.word(f"a parent of {child} or `)`"))
-            scanner.take(",")
+        parents = scanner.words_until(")", f"a parent of {child}")
     elif not scanner.take(")"):
         scanner.fail(f"Expected `|` or `)` after {child}, not {scanner.found()}: a potential has one child.")
     data, position, has_model = None, start, False

@@ -99,6 +99,8 @@ class RoundedSums:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later, with its place
             sums = distributions.sum(axis=1)
             errors = np.abs(sums - 1)
+            if errors.max() <= SUM_TOLERANCE:
+                return cpt
             off = np.flatnonzero((errors > SUM_TOLERANCE) & (errors < LARGEST_ROUNDING * (cpt.shape[-1] + 10)))
         explained = [place for place in off.tolist() if errors[place] <= rounding(distributions[place].tolist())]
         if not explained:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo.io.dataset import Dataset
 from credo.types import Codes, Numbers
@@ -33,17 +34,24 @@ class RowSample:
 def with_rows(sample: RowSample | None, part: Dataset, generator: np.random.Generator) -> RowSample:
     """The sample of a table of which another part was read; each part draws from the same generator."""
     keys = generator.random(len(part))
-    codes, weights, total = part.codes, part.weights, len(part)
+    chosen = _candidates(keys, sample)
+    keys, codes = keys[chosen], part.codes[chosen]
+    weights, total = None if part.weights is None else part.weights[chosen], len(part)
     if sample is not None:
-        if len(sample.keys) == MOST_ROWS:  # most rows of a large table are of no interest
-            chosen = np.flatnonzero(keys < sample.keys[-1])
-            keys, codes, weights = keys[chosen], codes[chosen], None if weights is None else weights[chosen]
         keys, codes = np.concatenate((sample.keys, keys)), np.concatenate((sample.codes, codes))
         if sample.weights is not None and weights is not None:
             weights = np.concatenate((sample.weights, weights))
         total += sample.total
-    if len(keys) > MOST_ROWS:
-        chosen = np.flatnonzero(keys <= np.partition(keys, MOST_ROWS - 1)[MOST_ROWS - 1])
-        keys, codes, weights = keys[chosen], codes[chosen], None if weights is None else weights[chosen]
     kept = np.argsort(keys, kind="stable")[:MOST_ROWS]
     return RowSample(codes[kept], None if weights is None else weights[kept], keys[kept], total)
+
+
+def _candidates(keys: Numbers, sample: RowSample | None) -> NDArray[np.intp] | slice:
+    """The rows that can be among those with the smallest keys: few of a large table."""
+    if sample is not None and len(sample.keys) == MOST_ROWS:
+        return np.flatnonzero(keys < sample.keys[-1])
+    if len(keys) > 2 * MOST_ROWS:
+        small = np.flatnonzero(keys < 2 * MOST_ROWS / len(keys))
+        if len(small) >= MOST_ROWS:
+            return small
+    return slice(None)

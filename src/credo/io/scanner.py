@@ -25,26 +25,28 @@ _SLASHES = r"(//[^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+)"
 class Syntax:
     """What a name and a comment are in a format.
 
-    `comment` matches text that may hold the sign of a comment too, a quoted name say, whether it is closed or not: it
-    never looks at a character twice. Its group 1 is a comment.
+    `word` matches a name, which is its group 1, and blanks before it; `words` matches names with at most a comma
+    between them. `comment` matches text that may hold the sign of a comment too, a quoted name say, whether it is
+    closed or not: it never looks at a character twice. Its group 1 is a comment.
     """
 
     word: re.Pattern[str]
+    words: re.Pattern[str]
     comment: re.Pattern[str]
     comment_signs: tuple[str, ...]
 
+    @classmethod
+    def of(cls, name: str, comment: str, signs: tuple[str, ...]) -> Syntax:
+        """The syntax with this pattern of a name and this one of a comment."""
+        word, words = rf"\s*+({name})", rf"(?:\s*+(?:{name})\s*+,?+)*+"
+        return cls(re.compile(word), re.compile(words), re.compile(comment), signs)
+
 
 # A comment sign inside a quoted name or a property is text; both come first, so that they are skipped.
-BIF = Syntax(
-    re.compile(rf"{QUOTED}|{BARE}"),
-    re.compile(rf"{_OPEN}|(?<![^\s;{{}}])property\s{_PROPERTY};?+|{_SLASHES}"),
-    ("//", "/*"),
-)
-NET = Syntax(re.compile(rf'{QUOTED}|[^\s(){{}}=;|"%,]++'), re.compile(rf"{_OPEN}|(%[^\r\n]*+)"), ("%",))
-UAI = Syntax(re.compile(r"\S++"), re.compile(r"(?!)"), ())
-DSL = Syntax(
-    re.compile(rf'{QUOTED}|(?:[^\s(){{}}=;,"/]|/(?![/*]))++'), re.compile(rf"{_OPEN}|{_SLASHES}"), ("//", "/*")
-)
+BIF = Syntax.of(rf"{QUOTED}|{BARE}", rf"{_OPEN}|(?<![^\s;{{}}])property\s{_PROPERTY};?+|{_SLASHES}", ("//", "/*"))
+NET = Syntax.of(rf'{QUOTED}|[^\s(){{}}=;|"%,]++', rf"{_OPEN}|(%[^\r\n]*+)", ("%",))
+UAI = Syntax.of(r"\S++", r"(?!)", ())
+DSL = Syntax.of(rf'{QUOTED}|(?:[^\s(){{}}=;,"/]|/(?![/*]))++', rf"{_OPEN}|{_SLASHES}", ("//", "/*"))
 
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\nrt]))')
 # This reader recognises them by their place, but others fail on `network network {`.
@@ -84,7 +86,7 @@ class Scanner:
 
     def take(self, symbol: str) -> bool:
         """Skip a symbol if it comes next; whether it did."""
-        if self.next_symbol() != symbol:
+        if not self.text.startswith(symbol, self.skip_blanks()):
             return False
         self.position += 1
         return True
@@ -96,13 +98,22 @@ class Scanner:
 
     def word(self, what: str) -> str:
         """The next name, without its quotes; `what` describes it for a message."""
-        match = self.syntax.word.match(self.text, self.skip_blanks())
+        match = self.syntax.word.match(self.text, self.position)
         if match is None:
             if self.next_symbol() == '"':
                 self.fail(f"Expected {what}; this quoted name is not closed on its line.")
             self.fail(f"Expected {what}, not {self.found()}.")
         self.position = match.end()
-        return unquoted(match.group())
+        return unquoted(match[1])
+
+    def words_until(self, closing: str, what: str) -> list[str]:
+        """The names before a closing symbol, which is skipped; commas between them may be left out."""
+        match = self.syntax.words.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        if not self.take(closing):
+            self.word(f"{what} or `{closing}`")  # fails: another name would have been matched
+        return [unquoted(name) for name in self.syntax.word.findall(match.group())]
 
     def skip_property(self) -> str:
         """Skip the rest of a property, which ends with `;`; what was skipped."""
@@ -139,7 +150,7 @@ class Scanner:
         if self.position >= len(self.text):
             return "the end of the file (is it cut off?)"
         match = self.syntax.word.match(self.text, self.position)
-        return f"`{match.group()[:40]}`" if match else f"`{self.text[self.position]}`"
+        return f"`{match[1][:40]}`" if match else f"`{self.text[self.position]}`"
 
     def _blank_out(self, match: re.Match[str]) -> str:
         comment = match.group(1)

@@ -191,8 +191,7 @@ class Network(NetworkConveniences):
         parents = with_edges(tuple(by_name), parents or {}, () if edges is None else edges)
         assign(self, "parents", MappingProxyType(checked_parents(tuple(by_name), parents)))
         assign(self, "order", topological_order(self.parents))
-        assign(self, "forms", MappingProxyType(self._checked_forms(forms or {})))
-        assign(self, "cpts", MappingProxyType(self._checked_cpts({**(cpts or {}), **self._full_cpts()})))
+        self._assign_numbers(cpts or {}, forms or {})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -373,7 +372,7 @@ class Network(NetworkConveniences):
         if not isinstance(cpts, Mapping):
             raise NetworkError(f"The cpts are a mapping from names, not {cpts!r}.")
         forms = {name: form for name, form in self.forms.items() if name not in cpts}
-        return Network(self.variables, self.parents, {**self.cpts, **cpts}, self.name, forms)
+        return self._with_numbers({**self.cpts, **cpts}, forms)
 
     def with_forms(self, forms: Mapping[str, NoisyForm]) -> Network:
         """The same network with some families made noisy.
@@ -388,7 +387,7 @@ class Network(NetworkConveniences):
         Network
             A new network.
         """
-        return Network(self.variables, self.parents, self.cpts, self.name, {**self.forms, **forms})
+        return self._with_numbers(self.cpts, {**self.forms, **forms})
 
     def without_cpts(self) -> Network:
         """The structure alone: variables, parents, and which families are noisy.
@@ -399,7 +398,7 @@ class Network(NetworkConveniences):
             A new network without numbers.
         """
         forms = {name: form.without_cpts() for name, form in self.forms.items()}
-        return Network(self.variables, self.parents, None, self.name, forms)
+        return self._with_numbers({}, forms)
 
     def same_structure(self, other: Network) -> bool:
         """Whether two networks have the same names, states, cut points and parents, in the same order.
@@ -466,6 +465,18 @@ class Network(NetworkConveniences):
         arcs = sum(len(parents) for parents in self.parents.values())
         amounts = (counted(len(self), "variable"), counted(arcs, "arc"), counted(len(self.cpts), "CPT"))
         return f"Network {self.name!r}: {', '.join(amounts)}"
+
+    def _with_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, NoisyForm]) -> Network:
+        """The same variables and parents, which were checked before, with these CPTs and noisy families."""
+        network = object.__new__(Network)
+        for each in ("variables", "name", "_by_name", "parents", "order"):
+            object.__setattr__(network, each, getattr(self, each))
+        network._assign_numbers(cpts, forms)
+        return network
+
+    def _assign_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, NoisyForm]) -> None:
+        object.__setattr__(self, "forms", MappingProxyType(self._checked_forms(forms)))
+        object.__setattr__(self, "cpts", MappingProxyType(self._checked_cpts({**cpts, **self._full_cpts()})))
 
     def _checked_forms(self, forms: Mapping[str, NoisyForm]) -> dict[str, NoisyForm]:
         for name, form in forms.items():

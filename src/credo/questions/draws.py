@@ -27,6 +27,7 @@ from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.types import Numbers
 
 if TYPE_CHECKING:
+    import arviz
     import polars as pl
     import xarray
 
@@ -34,12 +35,12 @@ FEWER = "Name the variables that you need, or learn with a higher memory_limit."
 COPIES = 3  # of a CPT's draws, while they are brought into the order of the chains
 
 
-def to_arviz(fit: FitResult, names: Sequence[str] | str | None = None) -> Any:
+def to_arviz(fit: FitResult, names: Sequence[str] | str | None = None) -> arviz.InferenceData | xarray.DataTree:
     """The draws of CPTs as ArviZ takes them; see `Fit.to_arviz`."""
-    arviz = import_arviz("Handing draws to ArviZ")
+    installed = import_arviz("Handing draws to ArviZ")
     draws = labelled_draws(fit, names)
-    if not takes_trees(arviz):
-        return arviz.InferenceData(posterior=draws)
+    if not takes_trees(installed):
+        return installed.InferenceData(posterior=draws)
     import xarray
 
     return xarray.DataTree.from_dict({"posterior": draws})

@@ -135,8 +135,8 @@ class DoubtedConstraints:
         """Which constraints each meaning has, (meanings, constraints)."""
         from scipy.sparse import csr_array
 
-        rows, every = self.linear.statements, np.arange(len(self.linear))
-        return csr_array((np.ones(len(every)), (rows, every)), shape=(self.count, len(every)))
+        statements, every = self.linear.statements, np.arange(len(self.linear))
+        return csr_array((np.ones(len(every)), (statements, every)), shape=(self.count, len(every)))
 
     @property
     def speakers(self) -> csr_array:
@@ -208,10 +208,10 @@ def _without_repetition(
     """
     keys: list[list[tuple[object, ...]]] = [[(number,)] if number in others else [] for number in range(count)]
     owners = np.searchsorted(starts, linear.indices, side="right") - 1
-    for row, statement in enumerate(linear.statements.tolist()):
-        entries = slice(linear.starts[row], linear.starts[row + 1])
+    for number, statement in enumerate(linear.statements.tolist()):
+        entries = slice(linear.starts[number], linear.starts[number + 1])
         form: dict[int, float] = {}
-        bound = float(linear.bounds[row])
+        bound = float(linear.bounds[number])
         for d in np.unique(owners[entries]).tolist():
             own = linear.indices[entries][owners[entries] == d]
             values = np.zeros(starts[d + 1] - starts[d])

@@ -104,7 +104,7 @@ class DoubtfulMoves:
         from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays
 
         linear, statements = self.doubted.linear, self.doubted.statements
-        rows, limits = (self._rows_of_sets(matrix) for matrix in (self.matrix, self.hard))
+        constraints, limits = (self._constraints_of_sets(matrix) for matrix in (self.matrix, self.hard))
         doubt = DoubtArrays(
             linear.starts.astype(np.int64),
             linear.indices.astype(np.int64),
@@ -122,10 +122,10 @@ class DoubtfulMoves:
             *_flat([*(pair.hard for pair in self.pairs), *(line.hard for line in self.lines)]),
             starts_of([len(each) for each in self.sets]),
             np.array([d for each in self.sets for d in each], dtype=np.int64),
-            starts_of([len(each) for each in rows]),
-            np.array([row for each in rows for row in each], dtype=np.int64),
+            starts_of([len(each) for each in constraints]),
+            np.array([constraint for each in constraints for constraint in each], dtype=np.int64),
             starts_of([len(each) for each in limits]),
-            np.array([row for each in limits for row in each], dtype=np.int64),
+            np.array([constraint for each in limits for constraint in each], dtype=np.int64),
             self.chances,
             NODES,
             *self._tempered(),
@@ -175,7 +175,7 @@ class DoubtfulMoves:
         chances[len(sizes) - self.clusters :] = 1.0
         return chances
 
-    def _rows_of_sets(self, matrix: csr_array) -> list[list[int]]:
+    def _constraints_of_sets(self, matrix: csr_array) -> list[list[int]]:
         """The constraints on the distributions of each set, in their order, which is that of statements."""
         from scipy.sparse import csc_array
 
@@ -246,7 +246,7 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
     ends = [block.distributions[1:] for block in region.blocks]
     offsets = np.cumsum([0, *(block.size for block in region.blocks)])
     starts = np.concatenate([[0], *(end + offset for end, offset in zip(ends, offsets, strict=False))]).astype(np.int64)
-    found, rows, bounds, free, distribution = [], [csr_array((0, size))], [np.zeros(0)], set(), 0
+    found, parts, bounds, free, distribution = [], [csr_array((0, size))], [np.zeros(0)], set(), 0
     owners: list[int] = []
     for number, (block, part, has) in enumerate(zip(region.blocks, region.parts, doubted.blocks, strict=True)):
         first = int(offsets[number])
@@ -257,13 +257,13 @@ def doubtful_moves(region: Region, doubted: DoubtedConstraints, general: General
             owners += [number] * (len(found) - len(owners))
             hard = part.inequalities
             shifted = hard.coefficients, hard.indices + first, hard.starts
-            rows.append(csr_array(shifted, shape=(len(hard), size)))
+            parts.append(csr_array(shifted, shape=(len(hard), size)))
             bounds.append(hard.bounds)
             # An equality holds its distributions: none of them can be drawn as if it were free.
             held = set(block.distribution_of[part.equalities.indices].tolist())
             free |= {distribution + d for d in range(len(block.configurations)) if d not in held}
         distribution += len(block.configurations)
-    matrix, hard_matrix = doubted.linear.matrix(size), csr_array(vstack(rows, format="csr"))
+    matrix, hard_matrix = doubted.linear.matrix(size), csr_array(vstack(parts, format="csr"))
     columns, hard_columns = csc_array(matrix), csc_array(hard_matrix)
     pairs = [
         Pair(i, j, d, tuple(_differences(columns, (i,), (j,))), tuple(_differences(hard_columns, (i,), (j,))))
@@ -305,9 +305,9 @@ def _renewed_together(doubted: DoubtedConstraints, starts: Indices, free: set[in
     owners = np.searchsorted(starts, linear.indices, side="right") - 1
     found: dict[tuple[int, ...], None] = {(d,): None for d in sorted(free)}
     groups: dict[tuple[int, int], set[int]] = {}
-    for row, d in zip(linear.entry_constraints.tolist(), owners.tolist(), strict=True):
-        groups.setdefault((0, row), set()).add(d)
-        groups.setdefault((1, int(linear.statements[row])), set()).add(d)
+    for constraint, d in zip(linear.entry_constraints.tolist(), owners.tolist(), strict=True):
+        groups.setdefault((0, constraint), set()).add(d)
+        groups.setdefault((1, int(linear.statements[constraint])), set()).add(d)
     for group in groups.values():
         if 1 < len(group) <= MOST_DRAWN and group <= free:
             found[tuple(sorted(group))] = None
@@ -319,12 +319,12 @@ def _tied(doubted: DoubtedConstraints, starts: Indices, free: set[int]) -> list[
     linear = doubted.linear
     owners = np.searchsorted(starts, linear.indices, side="right") - 1
     signs: dict[tuple[int, int, int], set[bool]] = {}
-    for row in range(len(linear)):
-        entries = slice(linear.starts[row], linear.starts[row + 1])
+    for constraint in range(len(linear)):
+        entries = slice(linear.starts[constraint], linear.starts[constraint + 1])
         own = np.unique(owners[entries]).tolist()
         if len(own) == 2 and free.issuperset(own):
             coefficient = linear.coefficients[entries][owners[entries] == own[0]][0]
-            signs.setdefault((int(linear.statements[row]), own[0], own[1]), set()).add(bool(coefficient > 0.0))
+            signs.setdefault((int(linear.statements[constraint]), own[0], own[1]), set()).add(bool(coefficient > 0.0))
     return sorted({(first, second) for (_, first, second), both in signs.items() if len(both) == 2})
 
 
@@ -362,18 +362,18 @@ def _pairs(moves: csr_array) -> list[tuple[int, int]]:
 
 
 def _differences(columns: csc_array, firsts: Sequence[int], seconds: Sequence[int]) -> list[Row]:
-    """The constraints that change with mass moved to the first states, and how much; a statement's in a row."""
+    """The constraints that change with mass moved to the first states, and how much; in the order of statements."""
     found: dict[int, float] = {}
     for column, sign in (*((i, 1.0) for i in firsts), *((j, -1.0) for j in seconds)):
         entries = slice(columns.indptr[column], columns.indptr[column + 1])
-        for row, value in zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True):
-            found[row] = found.get(row, 0.0) + sign * value
-    return [(row, change) for row, change in sorted(found.items()) if abs(change) > TINY_CHANGE]
+        for constraint, value in zip(columns.indices[entries].tolist(), columns.data[entries].tolist(), strict=True):
+            found[constraint] = found.get(constraint, 0.0) + sign * value
+    return [(constraint, change) for constraint, change in sorted(found.items()) if abs(change) > TINY_CHANGE]
 
 
 def _flat(lists: Sequence[Sequence[Row]]) -> tuple[Indices, Indices, Numbers]:
     return (
         starts_of([len(each) for each in lists]),
-        np.array([row for each in lists for row, _ in each], dtype=np.int64),
+        np.array([constraint for each in lists for constraint, _ in each], dtype=np.int64),
         np.array([change for each in lists for _, change in each], dtype=np.float64),
     )

@@ -31,7 +31,7 @@ from credo.statistics.inference.draw_missing import (
 )
 from credo.statistics.inference.draw_parts import PartDraws, figures_of
 from credo.statistics.inference.expected_counts import Prepared, PreparedRows, expected_cells
-from credo.statistics.inference.parts import PreparedParts
+from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.ties.draw_tied import (
     TiedDraws,
     draw_tied_by_enumeration,

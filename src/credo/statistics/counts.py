@@ -96,11 +96,11 @@ def empty(layout: Layout) -> Counts:
     return Counts(layout, np.zeros(layout.size), nothing, np.zeros(len(layout.network)), 0.0, 0)
 
 
-def count(layout: Layout, dataset: Dataset) -> Counts:
-    """The counts of the rows of a dataset."""
+def count(layout: Layout, dataset: Dataset, rows_before: int = 0) -> Counts:
+    """The counts of the rows of a dataset, which may be a part of a table of which so many rows came before."""
     if dataset.names != layout.network.names:
         raise NetworkError("The dataset was made for another network.")
-    dense, incomplete = _count_dense(layout, dataset)
+    dense, incomplete = _count_dense(layout, dataset, rows_before)
     sparse = {}
     for name in layout.left_out:
         keys, weights = _cells(layout, name, dataset)
@@ -115,7 +115,7 @@ def count_all(layout: Layout, datasets: Iterable[Dataset]) -> Counts:
     """The counts of datasets that follow each other, one of them in memory at a time."""
     counts = empty(layout)
     for dataset in datasets:
-        counts = merge(counts, count(layout, dataset))
+        counts = merge(counts, count(layout, dataset, counts.rows))
     return counts
 
 
@@ -172,9 +172,9 @@ def less(counts: Counts, held_out: Counts) -> Counts:
     )
 
 
-def _count_dense(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
+def _count_dense(layout: Layout, dataset: Dataset, rows_before: int) -> tuple[Numbers, Numbers]:
     """Counts of all cells of the layout, and the weight of the incomplete rows of each variable's family."""
-    if len(dataset) * len(layout.names) <= PLAIN_WORK:
+    if (rows_before + len(dataset)) * len(layout.names) <= PLAIN_WORK:
         counts, missed = _count_plain(layout, dataset)
     else:
         counts, missed = _count_compiled(layout, dataset)

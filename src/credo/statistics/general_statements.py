@@ -200,8 +200,8 @@ class GeneralStatements:
                 sums = sum_out(group.plan, _factors(group, cpts, part))
                 scale, numbers = np.exp(sums.log_scale), group.numbers[part]
                 values[numbers] = sums.values * scale
-                back = gradients(group.plan, sums)
-                for name, transpose, adjoint in zip(group.families, group.transposes, back, strict=False):
+                back = gradients(group.plan, sums, first=len(group.families))
+                for name, transpose, adjoint in zip(group.families, group.transposes, back, strict=True):
                     if name in self.layout:
                         own = np.transpose(adjoint, np.argsort(transpose)).reshape(len(adjoint), -1)
                         slopes[numbers, self.layout.slice_of(name)] = own * scale[:, None]

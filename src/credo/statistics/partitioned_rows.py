@@ -26,7 +26,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts, count, empty, merge
 from credo.statistics.inference.expected_counts import PreparedRows, cells_of_counts, prepare, rows_with_cell
-from credo.statistics.inference.parts import Evaluations, PreparedParts, RowInPart, evaluations_of
+from credo.statistics.inference.expected_counts_of_parts import Evaluations, PreparedParts, RowInPart, evaluations_of
 from credo.types import Indices, Numbers
 
 Item = FilePartition | FramePartition

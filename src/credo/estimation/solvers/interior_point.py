@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from os import cpu_count
 from typing import TYPE_CHECKING
@@ -257,17 +258,28 @@ def _start(weights: Numbers, distribution: Indices) -> Numbers:
 def _elimination_order(block: Block) -> Indices:
     """The elimination order of parameters, constraints and sums of a large block; empty for small ones.
 
-    SuperLU's minimum degree works in the space that the matrix takes; our own takes the square of its size.
+    It depends on which parameters the constraints have alone, and steps solve the same ones again and again.
     """
-    size, constraints = block.size, block.linear
-    count = unknowns(block)
-    if count < LARGE_SYSTEM:
+    if unknowns(block) < LARGE_SYSTEM:
         return NO_ORDER
+    arrays = block.linear.starts, block.linear.indices, block.distribution_of
+    return _order_of(*(each.astype(np.int64, copy=False).tobytes() for each in arrays))
+
+
+@lru_cache(maxsize=8)
+def _order_of(constraint_starts: bytes, entries: bytes, distribution_of: bytes) -> Indices:
+    """The order for these arrays of integers, by SuperLU's minimum degree: our own takes the square of their size."""
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import spilu
 
-    above = np.concatenate((constraints.indices, np.arange(size)))
-    beside = np.concatenate((size + constraints.entry_constraints, size + len(constraints) + block.distribution_of))
+    starts, indices, distributions = (
+        np.frombuffer(part, dtype=np.int64) for part in (constraint_starts, entries, distribution_of)
+    )
+    size, constraints = len(distributions), len(starts) - 1
+    count = size + constraints + int(distributions.max()) + 1
+    above = np.concatenate((indices, np.arange(size)))
+    owners = np.repeat(np.arange(constraints), np.diff(starts))
+    beside = np.concatenate((size + owners, size + constraints + distributions))
     own = np.arange(count)
     pattern = csc_matrix(
         (
@@ -280,4 +292,6 @@ def _elimination_order(block: Block) -> Indices:
         pattern, drop_tol=1.0, fill_factor=1.0,  # only the order is wanted, so that factors may be left out
         permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True},
     )  # fmt: skip
-    return np.argsort(factors.perm_c).astype(np.int64)
+    order = np.argsort(factors.perm_c).astype(np.int64)
+    order.flags.writeable = False  # it is kept
+    return order

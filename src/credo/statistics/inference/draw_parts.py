@@ -21,7 +21,7 @@ from credo.statistics.inference.draw_missing import (
     fractional_evaluation,
     run_programs,
 )
-from credo.statistics.inference.parts import Evaluations, PreparedParts
+from credo.statistics.inference.expected_counts_of_parts import Evaluations, PreparedParts
 from credo.statistics.inference.plain import Terms
 from credo.types import Numbers
 

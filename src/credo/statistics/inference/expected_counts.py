@@ -21,7 +21,7 @@ from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import MOST_CELLS, Plans, cut_pieces, execute, make_plans
-from credo.statistics.inference.parts import PreparedParts
+from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.inference.plain import Terms, can_enumerate
 from credo.types import Codes, Flags, Indices, Numbers
 

@@ -103,8 +103,10 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
         ties_of_name = [tie for tie in ties if name in tie.variables]
         label = _tie_numbers(ties_of_name, dataset, counted)
         tied = np.flatnonzero(label >= 0)
+        some_known = bool((codes[tied, position] >= 0).any())
         for rows in _sets(tied, label[tied]):
-            _reveal(network, position, codes, rows)
+            if some_known:
+                _reveal(network, position, codes, rows)
             variable.append(position)
             differ.append(False)
             members.append(rows)
@@ -130,6 +132,8 @@ def factors_of(network: Network, ties: Sequence[RowTie], dataset: Dataset) -> tu
 
 def joined(factors: Factors, network: Network, most_states: int = MOST_STATES) -> Factors:
     """Factors over one variable with those of the same rows joined into one, over the tuple of their variables."""
+    if len({scope.variables for scope in factors.scopes}) < 2:
+        return factors  # no two factors of one variable have the same rows
     sizes = _integers([len(variable.states) for variable in network.variables])
     by_rows: dict[bytes, list[int]] = {}
     for number in range(len(factors)):

@@ -21,7 +21,7 @@ from credo.model.layout import Layout
 from credo.options import TieReading
 from credo.statistics.counts import Counts, empty, merge
 from credo.statistics.inference.expected_counts import cells_of_counts
-from credo.statistics.inference.parts import PreparedParts
+from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.partitioned_rows import Item, PartitionedRows, Reading, read_rows
 from credo.statistics.ties.likelihood import Expected, TiedData, TieFigures, tie_rows
 from credo.statistics.ties.loop_correction import Correction
