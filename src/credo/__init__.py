@@ -91,6 +91,7 @@ _HOMES = {
         "StatementExplanation",
     ),
     "credo.explain.held_out": ("HeldOutComparison", "HeldOutScore"),
+    "credo.explain.learned_probabilities": ("LearnedProbability",),
     "credo.explain.next_observation": ("NextObservation",),
     "credo.explain.plausibility": ("Plausibility", "ProbabilityEstimate", "Verdict"),
     "credo.explain.statement_references": ("StatementReference",),
@@ -170,6 +171,7 @@ if TYPE_CHECKING:
     from credo.explain.contradictions import Contradiction
     from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
     from credo.explain.held_out import HeldOutComparison, HeldOutScore
+    from credo.explain.learned_probabilities import LearnedProbability
     from credo.explain.misfits import PredictiveCheck, PredictiveChecks
     from credo.explain.next_observation import NextObservation
     from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict

@@ -28,6 +28,7 @@ LINES = [
     "P(d=s1 | c=s0) is at least 20%",
     "P(d=s1 | c=s1) is about 30%",
     "P(d=s1) is at least 1%",
+    "P(d=s1) <= P(b=s0)",
     "expert careless: P(a=s0) >= 0.99",
     "P(b=s0 | a=s0) * P(b=s1 | a=s0) <= 0.5",
 ]

@@ -9,6 +9,7 @@ import pytest
 import credo
 from credo.errors import OptionError, Status
 from credo.explain.explanation import Effect
+from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.violations import ONLY_CHECKED
 from credo.testing import random_network, with_missing_values
 from tests.helpers.amounts import seeds
@@ -146,9 +147,9 @@ def test_the_explanation_treats_them_as_any_statement() -> None:
     assert effects[1].gain_per_point > 0.0
     assert effects[1].largest_change > 0.01
     assert effects[3].effect is Effect.SATISFIED
-    assert [name for name, _ in effects[1].learned] == ["P(c=s1)"]
-    assert effects[1].learned[0][1] == pytest.approx(0.2, abs=1e-7)
-    assert effects[3].learned[0][1] == pytest.approx(fit.query("P(b=s1 | c=s1)").probability, abs=1e-9)
+    (learned,) = effects[1].learned
+    assert learned == LearnedProbability("P(c=s1)", pytest.approx(0.2, abs=1e-7))
+    assert effects[3].learned[0].value == pytest.approx(fit.query("P(b=s1 | c=s1)").probability, abs=1e-9)
     assert not effects[2].learned
     without = credo.fit(
         network.without_cpts(), network.sample(200, seed=2), text.partition("\n")[2], method="cmap"
@@ -156,6 +157,20 @@ def test_the_explanation_treats_them_as_any_statement() -> None:
     change = max(np.abs(without.cpts[name] - fit.network.cpts[name]).max() for name in "abc")
     assert effects[1].largest_change == pytest.approx(change, rel=0.5)
     assert next(each["line"] for each in fit.to_dict()["binding"]) == 1
+
+
+def test_what_was_learned_for_them_has_the_interval_of_a_question() -> None:
+    network = random_network(dict.fromkeys("abc", 2), {"b": ("a",), "c": ("a", "b")}, seed=6)
+    text = "P(c=s1) <= 0.45\nP(b=s1 | c=s1) >= 1.1*P(b=s1)"
+    fit = credo.fit(network.without_cpts(), network.sample(40, seed=2), text, method="posterior", seed=1)
+    effects = {each.statement.line: each for each in fit.explain().statements}
+    assert [each.text for each in effects[2].learned] == ["P(b=s1 | c=s1)", "P(b=s1)"]
+    for each in (*effects[1].learned, *effects[2].learned):
+        asked = fit.query(each.text)
+        assert each.value == pytest.approx(asked.probability, abs=1e-12)
+        assert each.interval == pytest.approx(asked.interval, abs=1e-12)
+    assert effects[1].learned[0].interval is not None
+    assert effects[1].learned[0].interval[1] <= 0.45 + 1e-8
 
 
 def test_statements_that_cannot_hold_are_reported_as_missed() -> None:

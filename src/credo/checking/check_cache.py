@@ -38,7 +38,7 @@ class CheckCache:
     blocks: BlockFindings = field(default_factory=BlockFindings)
     mark: object = None  # of the data that were counted
     counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None
-    plausible: dict[Statement, tuple[Plausibility, bool]] = field(default_factory=dict)  # and if it is too small
+    plausible: dict[Statement, tuple[Plausibility | None, bool]] = field(default_factory=dict)  # and if too small
     context: tuple[object, ...] = ()  # that these were computed in
 
     def counts_of(
@@ -70,17 +70,17 @@ class CheckCache:
             self.context = (knowledge.network, shaping, counts, seed)
         statements = knowledge.statements
         lowered = {*constraints.linear.statements.tolist(), *(each.statement for each in constraints.products)}
+        lowered.update(constraints.general_statements)
         fresh = {number for number in lowered if statements[number] not in self.plausible}
         found = compare_with_data(constraints, counts, statements=fresh, seed=seed, knowledge=knowledge)
-        self.plausible = {
-            statements[number]: (found.plausible[number], number in found.too_small)
-            if number in fresh
-            else self.plausible[statements[number]]
-            for number in lowered
+        self.plausible |= {
+            statements[number]: (found.plausible.get(number), number in found.too_small) for number in fresh
         }
+        kept = {statements[number] for number in lowered}
+        self.plausible = {statement: known for statement, known in self.plausible.items() if statement in kept}
         known = {number: self.plausible[statements[number]] for number in sorted(lowered)}
         return DataComparison(
-            {**{number: plausibility for number, (plausibility, _) in known.items()}, **found.plausible},
+            {**{number: own for number, (own, _) in known.items() if own is not None}, **found.plausible},
             frozenset(number for number, (_, too_small) in known.items() if too_small),
         )
 

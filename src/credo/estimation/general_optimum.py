@@ -8,7 +8,7 @@ start; no clock is involved, so that results can be repeated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -79,11 +79,16 @@ def bind_general(
         ends.append(end)
     if not ends:
         raise InfeasibleError
-    best = min(ends, key=lambda end: (not end.holds, end.value if end.holds else end.violation))
-    if best.holds and best is not first:
+    best = _best(ends)
+    if best.holds and best is not first:  # steps that were given up may have been on the way to a better one
         finished = steps.descend(best.theta, progress=progress)
-        best = finished if finished is not None and finished.holds and finished.value <= best.value else best
+        best = _best([*(end for end in ends if end.estimates), *(() if finished is None else (finished,))])
     return replace(best, starts=StartCounts(STARTS, followed, made, budget))
+
+
+def _best(ends: Sequence[GeneralEnd]) -> GeneralEnd:
+    """The end with the best objective among those at which all statements hold, or that misses them least."""
+    return min(ends, key=lambda end: (not end.holds, end.value if end.holds else end.violation))
 
 
 def _from_m_step(steps: GeneralSteps, start: Numbers) -> GeneralEnd:

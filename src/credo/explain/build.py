@@ -22,14 +22,14 @@ from credo.explain.contradictions import compare_with_data, contradictions_among
 from credo.explain.doubting import effects_of_doubted, without_doubted
 from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, cross_validate, leave_one_out, most_harmful_statement
+from credo.explain.learned_probabilities import learned_probabilities
 from credo.explain.next_observation import next_observations
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
 from credo.explain.statement_references import references_to
 from credo.explain.summary import summarise
-from credo.explain.violations import UnusedStatement, named_probabilities, statement_excesses
+from credo.explain.violations import UnusedStatement, statement_excesses
 from credo.knowledge import Knowledge
-from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
 from credo.sampling.posterior import PosteriorResult
@@ -114,7 +114,15 @@ def explain(
     if everything.doubts is not None and isinstance(posterior, PosteriorResult):
         effects |= effects_of_doubted(everything, posterior)
     statements = explain_statements(
-        network, everything, knowledge, multipliers, effects, plausible, of_mean=posterior is not None, unused=unused
+        network,
+        everything,
+        knowledge,
+        multipliers,
+        effects,
+        plausible,
+        of_mean=posterior is not None,
+        unused=unused,
+        sampled=posterior if has_intervals and isinstance(posterior, PosteriorResult) else None,
     )
     begin(2)
     ranges = allowed_ranges(problem)
@@ -154,6 +162,7 @@ def explain_statements(
     plausible: Mapping[int, Plausibility],
     of_mean: bool,
     unused: Sequence[UnusedStatement] = (),
+    sampled: PosteriorResult | None = None,
 ) -> tuple[StatementExplanation, ...]:
     """The explanation of every statement, the most important first.
 
@@ -190,15 +199,10 @@ def explain_statements(
                 plausible.get(number),
                 tuple(about.get(number, ())),
                 getattr(statement, "confidence", None),
-                _learned(network, statement) if number in of_several else (),
+                learned_probabilities(network, statement, sampled) if number in of_several else (),
             )
         )
     return tuple(sorted(explained, key=lambda each: _importance(each, of_mean)))
-
-
-def _learned(network: Network, statement: Statement) -> tuple[tuple[str, float], ...]:
-    """What the probabilities that a statement names are in the result."""
-    return named_probabilities(network, statement) if isinstance(statement, Comparison | Approximation) else ()
 
 
 def explain_configurations(

@@ -15,6 +15,8 @@ import numpy as np
 from credo.constraints.blocks import Block, one_block
 from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
+from credo.explain.general_plausibility import general_plausibilities
+from credo.explain.learned_probabilities import learned_probabilities
 from credo.explain.plausibility import EQUALITY_TOLERANCE, LEAST_ODDS, Plausibility, Verdict, plausibilities
 from credo.explain.row_shares import RowShare, row_shares
 from credo.explain.statement_references import StatementReference, references_to
@@ -80,10 +82,14 @@ def compare_with_data(
 ) -> DataComparison:
     """The plausibility of every statement, or of some; without data where they say nothing of a statement's variables.
 
-    With the `knowledge`, statements about probabilities that several CPTs make up are compared with shares of the rows.
+    With the `knowledge`, statements about probabilities that several CPTs make up are compared with shares of the rows,
+    and where there are none with draws of CPTs from the data alone.
     With `below`, only those are wanted whose probability given the data may be below it.
     """
     counts_of = None if counts is None else counts.configuration
+    general = set(constraints.general_statements)
+    if statements is not None:
+        statements, general = set(statements) - general, general.intersection(statements)
     plausible = plausibilities(constraints, counts_of, statements=statements, below=below, prior=_PRIOR, seed=seed)
     too_small = {
         number
@@ -93,16 +99,20 @@ def compare_with_data(
     unobserved = set() if counts is None else set(plausible) - _observed(constraints, counts)
     plausible |= {number: plausible[number].without_data() for number in too_small | unobserved}
     if knowledge is not None and counts is not None:
-        plausible |= {
-            number: share.plausibility for number, share in row_shares(knowledge, constraints, counts).items()
-        }
+        shares = row_shares(knowledge, constraints, counts)
+        plausible |= {number: share.plausibility for number, share in shares.items()}
+        plausible |= general_plausibilities(constraints, counts, general.difference(shares), seed)
     return DataComparison(plausible, frozenset(too_small))
 
 
 def contradictions(
     knowledge: Knowledge, constraints: Constraints, counts: Counts, seed: int = 0
 ) -> tuple[Contradiction, ...]:
-    """The statements that the data contradict; quick where they contradict few."""
+    """The statements that the data contradict; quick where they contradict few.
+
+    Of those about probabilities that several CPTs make up, only those that shares of the rows contradict: draws take
+    longer, and are left to checks and explanations.
+    """
     suspects = possibly_contradicted(constraints, counts)
     plausible: Mapping[int, Plausibility] = {}
     if suspects:
@@ -125,6 +135,8 @@ def contradictions_among(
     for number in chosen:
         if number in shares:
             evidence, variable = _share_evidence(shares[number], constraints, counts)
+        elif number in constraints.general_statements:
+            evidence, variable = _general_evidence(number, plausible[number], knowledge, constraints, counts)
         else:
             evidence, variable = _evidence(number, plausible[number], knowledge, constraints, counts)
         found.append(Contradiction(references[number], evidence, variable))
@@ -219,6 +231,23 @@ def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -
     shown = f"{event} in {share.hits:,g} of {share.rows:,g} rows{condition} ({_percent(share.hits / share.rows)})."
     remarks = _remarks([share.family], constraints, counts)
     return " ".join([shown, _strength(share.plausibility), *remarks]), term.variable
+
+
+def _general_evidence(
+    number: int, plausibility: Plausibility, knowledge: Knowledge, constraints: Constraints, counts: Counts
+) -> tuple[str, str | None]:
+    """The same where no share of rows shows it: what the probabilities are in CPTs learned from the data alone."""
+    network = counts.layout.network
+    cpts = {}
+    for name in network.names:
+        pseudo = counts.of(name) + _PRIOR
+        cpts[name] = (pseudo / pseudo.sum(axis=1, keepdims=True)).reshape(network.shape(name))
+    found = learned_probabilities(network.with_cpts(cpts), knowledge.statements[number])
+    values = listing([f"{each.text} is {_percent(each.value)}" for each in found])
+    shown = [f"in CPTs learned from the data alone, {values}."] if found else []
+    terms = [term for each in constraints.general if each.statement == number for _, term in each.terms]
+    variables = [name for term in terms for name, _ in (*term.events, *term.conditions)]
+    return " ".join([*shown, _strength(plausibility), *_remarks(variables, constraints, counts)]), variables[0]
 
 
 def _shown(name: str, state: str) -> str:

@@ -8,6 +8,7 @@ from enum import Enum
 from html import escape
 
 from credo.explain.held_out import HeldOutComparison
+from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.next_observation import NextObservation
 from credo.explain.plausibility import Plausibility, Verdict
 from credo.explain.statement_references import StatementReference
@@ -48,7 +49,8 @@ class StatementExplanation:
     confidence
         How sure its author is, between 0 and 1; None for a statement that must hold.
     learned
-        Of a statement about probabilities that several CPTs make up, these and what they are in the result.
+        Of a statement about probabilities that several CPTs make up, these and what they are in the result, with
+        intervals where the method gives them.
     """
 
     statement: StatementReference
@@ -59,7 +61,7 @@ class StatementExplanation:
     plausibility: Plausibility | None
     configurations: tuple[tuple[str, int], ...] = field(repr=False)
     confidence: float | None = None
-    learned: tuple[tuple[str, float], ...] = ()
+    learned: tuple[LearnedProbability, ...] = ()
 
     @property
     def is_contradicted(self) -> bool:

@@ -185,7 +185,7 @@ def plausibilities(
                 is_rare = before_data.value < _RARE
                 parts_after = _parts(blocks, counted, draws, seed, known, is_rare=is_rare)
                 after_data = _product(parts_after)
-        found[statement] = Plausibility(before_data, after_data, *_bayes_factor(before_data, after_data), tolerance)
+        found[statement] = Plausibility(before_data, after_data, *bayes_factor(before_data, after_data), tolerance)
         if found[statement].is_too_small:
             found[statement] = replace(found[statement], log_bayes_factor=_log_factor(parts_before, parts_after))
     return found
@@ -392,7 +392,7 @@ def _product(parts: Sequence[Part]) -> ProbabilityEstimate:
     return ProbabilityEstimate(value, value * sqrt(relative), is_exact=exact)
 
 
-def _bayes_factor(before: ProbabilityEstimate, after: ProbabilityEstimate | None) -> tuple[float | None, bool]:
+def bayes_factor(before: ProbabilityEstimate, after: ProbabilityEstimate | None) -> tuple[float | None, bool]:
     """The factor, and whether it is only an upper bound."""
     if after is None or before.upper_bound is not None or before.value == 0.0:
         return None, False

@@ -17,7 +17,7 @@ from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.knowledge.comparison_mistakes import UPWARD
-from credo.knowledge.expressions import Expression, Linear, Probability, Product, probabilities_in, probability_text
+from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in
 from credo.knowledge.names import states_given
 from credo.knowledge.network_names import each_of
 from credo.knowledge.query import Query
@@ -176,20 +176,6 @@ def general_amount(network: Network, statement: Comparison | Approximation) -> f
         values = [_value(expanded, network, cpts, side, chosen) for side in sides]
         worst = max(worst, _amount(statement, values))
     return worst
-
-
-def named_probabilities(network: Network, statement: Comparison | Approximation) -> tuple[tuple[str, float], ...]:
-    """The probabilities that a statement names, as text, and what they are in an expanded network.
-
-    Nothing for one about many states at once, by `each`; a condition that never occurs leaves no number.
-    """
-    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
-    terms = list(dict.fromkeys(term for side in sides for term in probabilities_in(side)))
-    if any(term.alone or each_of(term, network) for term in terms):
-        return ()
-    cpts = as_batch(network)
-    values = [(probability_text(term), _value(network, network, cpts, Linear(((1.0, term),)), {})) for term in terms]
-    return tuple((text, value) for text, value in values if not np.isnan(value))
 
 
 def _value(

@@ -15,16 +15,17 @@ from credo.io.tables import read_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.questions.marginals import Evidence, predict_case
-from credo.questions.question_draws import (
+from credo.questions.question_draws import why_no_interval
+from credo.results.fit_results import FitResult, require_level
+from credo.sampling.answer_draws import (
     LEAST_DRAWS,
     MOST_CELLS,
     MOST_DRAWS,
     cpts_under_draws,
     interval_ends,
     quantile_levels,
-    why_no_interval,
 )
-from credo.results.fit_results import FitResult, require_level
+from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import posterior as posterior_of_rows
 from credo.statistics.questions import answer_rows, factors_of, relevant_evidence
@@ -156,6 +157,8 @@ def _draws_of_rows(
     That is: the rows, which distinct row each of them is, the probabilities of the distinct rows under each draw,
     (draws, distinct rows, states), and the variables that matter.
     """
+    posterior = fit.posterior
+    assert isinstance(posterior, PosteriorResult)
     examples, pattern_of = distinct_rows(codes >= 0)
     for number, example in enumerate(examples.tolist()):
         rows = np.flatnonzero(pattern_of == number)
@@ -166,5 +169,5 @@ def _draws_of_rows(
         factors = factors_of(network, {name: ()}, {v: (network.states(v)[0],) for v in observed}, {})
         count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(first)))
         count = max(count, LEAST_DRAWS)
-        cpts = {family: cpts_under_draws(fit, network, count, family) for family in factors.families}
+        cpts = {family: cpts_under_draws(posterior, network, count, family) for family in factors.families}
         yield rows, which, answer_rows(network, cpts, name, codes[rows[first]], observed), observed

@@ -10,8 +10,9 @@ from credo.drawing.svg import history_svg
 from credo.errors import listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
+from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.misfits import PredictiveChecks
-from credo.explain.number_texts import belief_digits, percent_digits
+from credo.explain.number_texts import belief_digits, interval_percents, percent_digits
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
 from credo.questions.marginal_bars import Marginals, fit_marginals
@@ -54,7 +55,7 @@ _STATEMENTS_KEY = (
     "percentage point. <b>Largest change</b>: of a probability if the statement is left out. <b>Probability</b>: that "
     "the statement is true, by the data alone; in brackets, how many times as probable as before the data (the Bayes "
     "factor). <b>Where</b>: the configurations of the parents that it is about, by their numbers below; for a "
-    "probability to which several variables contribute, such as a prevalence, what was learned."
+    "probability to which several variables contribute, such as a prevalence, what was learned, with its 95% interval."
 )
 _DOUBTED_KEY = (
     "<b>Probability</b>: that the statement is true, given the data and all statements. <b>Without it</b>: the same "
@@ -231,7 +232,13 @@ def _where(each: StatementExplanation, anchors: Anchors) -> str:
     """The configurations that it is about, or what the probabilities that it names became."""
     if not each.learned:
         return anchors.links(each.configurations)
-    return "<br>".join(f"{as_text(text)} is {as_text(percent_digits(value))}" for text, value in each.learned)
+    return "<br>".join(as_text(_sentence(own)) for own in each.learned)
+
+
+def _sentence(learned: LearnedProbability) -> str:
+    """`P(lung=yes | xray=yes) is 61.2% (53.9% to 68.0%)`."""
+    ends = "" if learned.interval is None else f" ({' to '.join(interval_percents(*learned.interval))})"
+    return f"{learned.text} is {percent_digits(learned.value)}{ends}"
 
 
 def _probability(each: StatementExplanation) -> str:
