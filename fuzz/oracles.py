@@ -43,7 +43,10 @@ class Polytope:
         return None if found.x is None else np.clip(found.x, 0, 1)
 
     def least_violation(self) -> float:
-        """By how much a constraint must be missed: min t such that above @ θ <= bounds + t."""
+        """By how much a constraint must be missed: min t such that above @ θ <= bounds + t.
+
+        The solver may miss constraints by 1e-7: what its point misses counts too.
+        """
         size, count = self.equal.shape[1], self.above.shape[0]
         if not count:
             return 0.0 if self.solve(np.zeros(size)) is not None else np.inf
@@ -53,7 +56,9 @@ class Polytope:
             A_eq=hstack((self.equal, csr_array((self.equal.shape[0], 1)))), b_eq=self.equal_bounds,
             bounds=[*((0, 1) for _ in range(size)), (0, None)], method="highs",
         )  # fmt: skip
-        return np.inf if found.x is None else float(found.fun)
+        if found.x is None:
+            return np.inf
+        return max(float(found.fun), float((self.above @ found.x[:-1] - self.above_bounds).max()))
 
 
 def polytope_of(constraints: Constraints, statements: Collection[int] | None = None) -> Polytope:

@@ -100,6 +100,8 @@ class PenalisedObjective:
 
     def minimise(self, beta: Numbers, omega: float, plain: bool = True) -> tuple[Numbers, int]:
         """The minimum for one ω, starting at β, and the number of evaluations."""
+        if self.task.block.size == len(self.task.block.distributions) - 1:
+            return beta, 0  # every variable has one state
         arguments = self.constraints, self.weights, omega, beta, NEWTON_STEPS, GRADIENT_TOLERANCE
         if plain or self.is_large:
             return newton_plain(*arguments)

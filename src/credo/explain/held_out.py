@@ -117,7 +117,7 @@ def most_harmful_statement(problem: Problem, score: HeldOutScore) -> tuple[int, 
     counts, prior = _counts_and_prior(problem)
     block = next(block for block in problem.blocks if block.configurations == score.configurations)
     cells = np.count_nonzero(counts[block.parameters])
-    if len(score.statements) * cells > MAX_CELLS:
+    if not score.statements or len(score.statements) * cells > MAX_CELLS:
         return None
     variants = [without_statement(block, number) for number in score.statements]
     found = _compare(problem, variants, list(_one_by_one(variants, counts, prior)))

@@ -13,7 +13,6 @@ from credo.constraints.blocks import Block, shape_of
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
-from credo.errors import CredoError
 from credo.kernels.sampler_arrays import Extras, Geometry
 from credo.sampling.directions import Directions, directions, learned, polished, starts_of
 from credo.types import Flags, Indices, Numbers
@@ -76,7 +75,7 @@ def _prepared(
     if start is None and any(product.confidence is None for product in block.products):
         found = product_finding(block, interior, Program(block)).point
         if found is None:
-            raise CredoError("No point was found at which all statements about products hold: give one as a start.")
+            raise InfeasibleError  # or nothing was found; who asked says which
         # Inside of everything: the descent may end on a face, but products that hold there hold near it.
         point = found + 1e-3 * (interior.point - found)
         point = point if products_hold(block, point) else found

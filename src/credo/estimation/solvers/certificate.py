@@ -211,7 +211,8 @@ def _levels(
         share = weights * inverse
         value = np.where(moving, np.add.reduceat(share, starts), 1.0)
         slope = np.where(moving, np.add.reduceat(share * inverse, starts), 1.0)
-        step = value * (value - 1.0) / slope
+        # Weights so small that their slope is zero have no root that can be told from where they are.
+        step = value * (value - 1.0) / np.where(slope > 0.0, slope, np.inf)
         level = np.maximum(level + step, lowest)
         moving = moving & (np.abs(step) > 4e-15 * level)
         if not moving.any():

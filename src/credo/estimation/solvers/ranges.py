@@ -154,7 +154,7 @@ def _cut(
         if not moving.any():
             break
         newton = mu - excess / np.where(slope > 0.0, slope, 1.0)
-        halved = np.where(low > 0.0, np.sqrt(low * high), 0.5 * high)
+        halved = np.where(low > 0.0, np.sqrt(low) * np.sqrt(high), 0.5 * high)
         good = (slope > 0.0) & (newton > low) & (newton < high)
         mu = np.where(moving, np.where(good, newton, halved), mu)
     return np.minimum(np.maximum(weights * mu[of], lower), upper), 1.0 / np.maximum(mu, 1e-300)
@@ -178,5 +178,6 @@ def _multipliers(linear: LinearConstraints, theta: Numbers, pull: Numbers, lower
     carries = (is_upper & (pull[at] > 0.0) & (ends == upper[at])) | (is_lower & (pull[at] < 0.0) & (ends == lower[at]))
     places = np.flatnonzero(carries & (np.abs(theta[at] - ends) <= ROUNDING))
     first = places[np.unique(at[places], return_index=True)[1]]
-    found[first] = pull[at[first]] / linear.coefficients[first]
+    with np.errstate(over="ignore"):  # as in `_pull`
+        found[first] = pull[at[first]] / linear.coefficients[first]
     return found
