@@ -173,8 +173,8 @@ def update_jointly_checked(
     shape: Any,
     underway: Underway,
     generator: Any,
-) -> None:
-    """A joint update of distributions of the visited CPT, taken back where a statement has it."""
+) -> bool:
+    """A joint update of distributions of the visited CPT, taken back where a statement has it; whether it was taken."""
     updates, mixture, old, order = collapsed.updates, collapsed.mixture, collapsed.old, collapsed.order
     first, last, theta = updates.starts[which], updates.starts[which + 1], state.theta
     if last == first + 1:
@@ -184,7 +184,7 @@ def update_jointly_checked(
     for step in range(first, last):
         order[geometry.owners[updates.numbers[step]]] = -1
     if not taken:
-        return
+        return False
     clear_line(underway)
     for step in range(first, last):
         d = geometry.owners[updates.numbers[step]]
@@ -202,3 +202,4 @@ def update_jointly_checked(
             set_shape(arrays, state, d, shape)
         else:
             take_back(geometry, d, old, theta)
+    return bool(taken)
