@@ -191,8 +191,10 @@ def update_jointly_checked(
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             add_direction(general, underway, i, theta[i] - old[i])
     there = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 1.0)
-    here = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 0.0)
-    taken = there > -np.inf and (there >= here or np.log(uniform(generator)) < there - here)
+    taken = there == 0.0  # nothing is missed there; else what is missed here counts as well
+    if there > -np.inf and not taken:
+        here = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 0.0)
+        taken = there >= here or np.log(uniform(generator)) < there - here
     if taken:
         advance(underway, 1.0)
     for step in range(first, last):
