@@ -177,7 +177,7 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     passes = np.ones(len(chains.joint_updates.chances), dtype=np.int64)
     norms = np.empty_like(density)
     set_norms(arrays, state.means, norms)
-    set_density(state, passes, 0, norms, density)
+    set_density(state, norms, density)
     prior = arrays.cells, state.means, arrays.seen, arrays.strengths, arrays.uniform_components[0]
     prior = *prior, arrays.first_predicted[0], arrays.predicted, arrays.predicted_logs, density, state.weights
     totals = np.add.reduceat(arrays.counts, arrays.starts[:-1])
@@ -188,7 +188,9 @@ def test_compiled_joint_updates_alone_keep_the_distribution(name: str) -> None:
     others = spare, order, work, chances, generator
     for point in after:
         for _ in range(8):
-            update_jointly(geometry, extras, mixture, chains.joint_updates, passes, 0, point, *others)
+            update_jointly(
+                geometry, extras, mixture, chains.joint_updates, np.arange(len(passes)), passes, 0, point, *others
+            )
     assert_same_law(block, theta, after)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from credo.kernels import threads
-from credo.sampling import compiled_chains
-from credo.sampling import posterior as posterior_module
+from credo.sampling import averages, compiled_chains
 from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.distributions import Draws, Hyperparameters, appended, arrays_of, sampled_distributions
@@ -93,6 +92,33 @@ def test_more_passes_of_some_leave_the_posterior_as_it_is(monkeypatch: pytest.Mo
     assert short.means["x"] == pytest.approx(long.means["x"], abs=0.05)
 
 
+def test_updates_of_some_alone_leave_the_posterior_as_it_is() -> None:
+    """Between two sweeps of all, some distributions are updated and all others rest; moments as of short chains."""
+    block, counts = random_block(1, (3, 3, 3), 6), np.random.default_rng(1).poisson(1.0, (5, 3)).astype(float)
+    short = learn(counts, (block,), draws=1500, max_draws=1500, seed=1, compiled=False)
+    sampled = sampled_distributions(family(5, 3), ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
+    region, hyper = region_of((block,)), Hyperparameters().resolved(sampled)
+    chains = CompiledChains(region, sampled, arrays_of(sampled, region.start, region.compared, hyper), hyper, 4, 2)
+    kept = []
+    chains.stage(50, 1)
+    for number in range(700):
+        only = np.arange(len(sampled.numbers)) % 3 == number % 3
+        resting, pool = chains.states[0].theta.copy(), chains.states[0].pool.copy()
+        chains.stage(1, 3, only=only)
+        untouched = ~np.repeat(only, 3)
+        untouched[:9] = False  # joint updates and moves may change what belongs to the same block
+        np.testing.assert_array_equal(chains.states[0].theta[untouched], resting[untouched])
+        np.testing.assert_array_equal(chains.states[0].pool, pool)
+        kept.append(chains.stage(1, 1))
+    long = appended(kept).theta
+    for power in (1, 2):
+        one, two = short.draws**power, long**power
+        error = np.sqrt(
+            one.var(axis=(0, 1)) * (1.0 / effective_sizes_of_short_chains(one) + 1.0 / effective_sizes(two))
+        )
+        assert (np.abs(one.mean(axis=(0, 1)) - two.mean(axis=(0, 1))) <= 4.0 * error).all()
+
+
 def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     block, counts = random_block(1, (3, 3, 3), 6), np.ones((5, 3))
     found = []
@@ -111,15 +137,16 @@ def test_chains_go_on_with_fewer_draws_from_more_sweeps(monkeypatch: pytest.Monk
     made: list[tuple[int, int]] = []
     original = CompiledChains.stage
 
-    def stage(self: CompiledChains, count: int, thinning: int, *given: object) -> Draws:
-        made.append((count, thinning))
-        return original(self, count, thinning, *given)  # type: ignore[arg-type]
+    def stage(self: CompiledChains, count: int, thinning: int, *given: object, **only: object) -> Draws:
+        if not only:
+            made.append((count, thinning))
+        return original(self, count, thinning, *given, **only)  # type: ignore[arg-type]
 
     monkeypatch.setattr(CompiledChains, "stage", stage)
-    monkeypatch.setattr(posterior_module, "LARGEST_R_HAT", 0.0)
+    monkeypatch.setattr(averages, "LARGEST_R_HAT", 0.0)
     block, counts = random_block(1, (3, 3, 3), 6), np.ones((5, 3))
     found = learn(counts, (block,), draws=60, max_draws=120, seed=3, compiled=True)
-    assert made[2:] == [(30, 1)] * 4 + [(30, 2)] * 2 + [(30, 4)] * 2
+    assert made[2:] == [(30, 1)] * 2 + [(15, 1)] * 4 + [(15, 2)] * 4 + [(15, 4)] * 4
     assert found.draws.shape[1] == 120
     made.clear()
     learn(counts, (block,), draws=60, max_draws=60, seed=3, compiled=True)

@@ -317,8 +317,9 @@ def update_components(
     arrays: DistributionArrays,
     ranges: Ranges,
     state: ChainState,
-    active: Any,
-    passes: Any,  # (distributions,) in how many passes θ of each may change, of which
+    chosen: Any,  # CPTs
+    family_passes: Any,  # (families,) in how many passes each takes part,
+    passes: Any,  # (distributions,) and in how many θ of each may change, of which
     now: int,  # so many were made
     mean_concentration: float,
     pooling_concentration: float,
@@ -332,8 +333,8 @@ def update_components(
     Few distributions say little about m and π: these are then drawn less often, so that a sweep takes time in
     proportion to the distributions.
     """
-    for family in range(len(members)):
-        if not active[family]:
+    for family in chosen:
+        if family_passes[family] <= now:
             continue
         set_values(arrays, ranges, state, family, passes, now, class_logs, room)
         count = ranges.given_starts[family + 1] - ranges.given_starts[family]
@@ -345,7 +346,7 @@ def update_components(
         choose_components(arrays, ranges, state, family, members, class_logs, room, generator)
     for k in range(len(ranges.uninformative)):
         d = ranges.uninformative[k]
-        if active[arrays.families[d]]:
+        if family_passes[arrays.families[d]] > now:
             for g in range(len(room.chances)):
                 room.chances[g] = state.weights[arrays.families[d], g]
             state.component[d] = drawn_component(room.chances, generator)

@@ -181,7 +181,7 @@ def begin_doubt(
     broken = broken_meanings(doubt, beliefs, slack)
     room, indices = pair_room(doubt, more)
     shape = np.empty(len(theta))
-    set_shapes(arrays, state, arrays.seen, 0, shape)
+    set_shapes(arrays, state, shape)
     return DoubtState(
         slack,
         room_left(doubt.hard_starts, doubt.hard_indices, doubt.hard_values, doubt.hard_bounds, theta),

@@ -65,7 +65,7 @@ def visit(
         for k in range(first_set, last_set):
             if done == 0 or passes_of_set(doubt, visits.sets[k], arrays, passes) > done:
                 renew_sometimes(doubt, visits.sets[k], general, underway, arrays, state, own, generator)
-        set_shapes(arrays, state, arrays.seen, 0, own.shape)
+        set_shapes(arrays, state, own.shape)
         for k in range(first_pair, last_pair):
             pair = visits.pairs[k]
             if done == 0 or passes_of_line(doubt, pair, passes) > done:

@@ -184,11 +184,11 @@ def general_sweep(
     for group in range(len(groups)):
         refresh(geometry, group, theta, slack)
     shape, odds = np.empty(len(theta)), np.empty(0)
-    set_shapes(arrays, state, arrays.seen, 0, shape)
+    set_shapes(arrays, state, shape)
     families = len(arrays.cells) - 1
     norms, density = np.empty((families, 2, components)), np.empty((families, 2, components))
     set_norms(arrays, state.means, norms)
-    set_density(state, np.zeros(families, dtype=np.int64), 0, norms, density)
+    set_density(state, norms, density)
     order = np.full(count, -1, dtype=np.int64)
     mixture = mixture_of(arrays, state, density)
     collapsed = Collapsed(updates, mixture, np.empty(len(theta)), order, np.empty(components))

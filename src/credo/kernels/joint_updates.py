@@ -401,6 +401,7 @@ def update_jointly(
     extras: Extras,
     mixture: Mixture,
     updates: JointUpdates,
+    chosen: Any,  # which are made
     passes: Any,  # (updates,) in how many passes each takes part, of which
     now: int,  # so many were made
     theta: Any,
@@ -413,7 +414,7 @@ def update_jointly(
     """Every update of this pass once, or as often as its chance has it."""
     for d in range(len(order)):
         order[d] = -1
-    for which in range(len(updates.chances)):
+    for which in chosen:
         if passes[which] > now and uniform(generator) < updates.chances[which]:
             if updates.starts[which + 1] == updates.starts[which] + 1:
                 update_alone(geometry, extras, mixture, updates, which, theta, old, order, generator)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from credo.kernels.collapsed import set_norms, update_components
+from credo.kernels.collapsed import set_norms, set_values, update_components
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.joint_updates import update_jointly
@@ -47,24 +47,25 @@ def set_shape(arrays: DistributionArrays, state: ChainState, d: int, shape: Any)
 
 
 @compiled(**BORROWING)
-def set_shapes(arrays: DistributionArrays, state: ChainState, passes: Any, least: int, shape: Any) -> None:
-    """The same of every distribution that takes part in so many passes."""
+def set_shapes(arrays: DistributionArrays, state: ChainState, shape: Any) -> None:
+    """The same of every distribution."""
     for d in range(len(arrays.families)):
-        if passes[d] >= least:
-            set_shape(arrays, state, d, shape)
+        set_shape(arrays, state, d, shape)
 
 
 @compiled(**BORROWING)
-def set_density(state: ChainState, passes: Any, least: int, norms: Any, density: Any) -> None:
-    """log π_g/B(s_g·b_g) of every CPT that takes part in so many passes.
+def set_family_density(state: ChainState, family: int, norms: Any, density: Any) -> None:
+    """log π_g/B(s_g·b_g) of a CPT; log π_g where the base is predicted, which distributions do not share."""
+    for g in range(density.shape[2]):
+        log = np.log(state.weights[family, g])
+        density[family, 0, g], density[family, 1, g] = log + norms[family, 0, g], log + norms[family, 1, g]
 
-    log π_g where the base is predicted, which distributions do not share.
-    """
+
+@compiled(**BORROWING)
+def set_density(state: ChainState, norms: Any, density: Any) -> None:
+    """The same of every CPT."""
     for family in range(len(density)):
-        if passes[family] >= least:
-            for g in range(density.shape[2]):
-                log = np.log(state.weights[family, g])
-                density[family, 0, g], density[family, 1, g] = log + norms[family, 0, g], log + norms[family, 1, g]
+        set_family_density(state, family, norms, density)
 
 
 @compiled(**BORROWING)
@@ -82,11 +83,18 @@ def update_pool(state: ChainState, members: Any, pooling_concentration: float, s
 
 @compiled(**BORROWING)
 def update_weights(
-    state: ChainState, active: Any, members: Any, pooling_concentration: float, shape: Any, generator: Any
+    state: ChainState,
+    chosen: Any,
+    passes: Any,
+    now: int,
+    members: Any,
+    pooling_concentration: float,
+    shape: Any,
+    generator: Any,
 ) -> None:
     """π of each CPT, a Dirichlet(κ·w + how many of its distributions have each component)."""
-    for family in range(len(members)):
-        if active[family]:
+    for family in chosen:
+        if passes[family] > now:
             for g in range(len(shape)):
                 shape[g] = pooling_concentration * state.pool[g] + members[family, g]
             draw_dirichlet(shape, state.weights[family], generator)
@@ -163,24 +171,32 @@ def run_posterior(
     most = 1
     for d in range(count):
         most = max(most, schedule.distributions[d])
-    active, active_groups = np.empty(families, dtype=np.bool_), np.empty(len(schedule.groups), dtype=np.bool_)
+    first, changed = schedule.first[0], schedule.whole
+    if first > 0:  # values of what takes part in no pass that is made
+        for family in schedule.later.families:
+            set_values(arrays, ranges, state, family, schedule.changed, 0, class_logs, room)
     for draw in range(len(out_theta)):
-        for repeat in range(thinning * most):
-            now = repeat % most
-            for family in range(families):
-                active[family] = schedule.families[family] > now
-            for group in range(len(active_groups)):
-                active_groups[group] = schedule.groups[group] > now
+        for repeat in range(thinning * (most - first)):
+            now = first + repeat % (most - first)
+            chosen = schedule.whole if now == 0 else schedule.later
             # What the last pass has changed: z, m and π of CPTs that took part in it.
-            set_shapes(arrays, state, schedule.components, now, shape)
-            sweep(geometry, extras, active_groups, schedule.moves, now, shape, theta, slack, work, indices, generator)
-            set_density(state, schedule.families, now, room.norms, density)
+            for d in changed.distributions:
+                set_shape(arrays, state, d, shape)
+            for family in changed.families:
+                set_family_density(state, family, room.norms, density)
+            changed = chosen
+            sweep(
+                geometry, extras, chosen.groups, schedule.groups, schedule.moves, now, shape, theta, slack,
+                work, indices, generator,
+            )  # fmt: skip
             rooms = logs, order, work[0], chances
-            update_jointly(geometry, extras, mixture, updates, schedule.updates, now, theta, *rooms, generator)
-            for group in range(len(active_groups)):
-                if active_groups[group]:
+            update_jointly(
+                geometry, extras, mixture, updates, chosen.updates, schedule.updates, now, theta, *rooms, generator
+            )
+            for group in chosen.groups:
+                if schedule.groups[group] > now:
                     refresh(geometry, group, theta, slack)
-            for d in range(arrays.constrained[0], count):
+            for d in chosen.free:
                 if schedule.distributions[d] <= now:
                     continue
                 start, stop = arrays.starts[d], arrays.starts[d + 1]
@@ -194,16 +210,18 @@ def run_posterior(
                 for i in range(start, stop):
                     moments[0, i - edge] += shape[i] / total
                     moments[1, i - edge] += shape[i] * (shape[i] + 1.0) / (total * (total + 1.0))
-            for which in range(len(ranges.lows)):
-                if not ranges.shared[which] and schedule.classes[which] > now:
+            for which in chosen.classes:
+                if schedule.classes[which] > now:
                     draw_range(arrays, ranges, state, which, generator)
             update_components(
-                arrays, ranges, state, active, schedule.changed, now, mean_concentration, pooling_concentration,
-                members, class_logs, room, generator,
+                arrays, ranges, state, chosen.families, schedule.families, schedule.changed, now, mean_concentration,
+                pooling_concentration, members, class_logs, room, generator,
             )  # fmt: skip
             if now == 0:
                 update_pool(state, members, pooling_concentration, chances, generator)
-            update_weights(state, active, members, pooling_concentration, chances, generator)
+            update_weights(
+                state, chosen.families, schedule.families, now, members, pooling_concentration, chances, generator
+            )
         for which in range(len(ranges.lows)):
             if ranges.shared[which]:
                 draw_range(arrays, ranges, state, which, generator)

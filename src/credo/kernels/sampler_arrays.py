@@ -65,6 +65,17 @@ class JointUpdates(NamedTuple):
     chances: Any  # (updates,) how likely a sweep makes each
 
 
+class Passes(NamedTuple):
+    """What takes part in some of the passes of a sweep: numbers of each kind."""
+
+    distributions: Any
+    free: Any  # distributions of no block
+    families: Any
+    groups: Any
+    updates: Any  # joint updates
+    classes: Any  # of ranges that are not summed over
+
+
 class Schedule(NamedTuple):
     """In how many passes of a sweep everything takes part: all in the first, what mixes slowly in others too."""
 
@@ -76,6 +87,9 @@ class Schedule(NamedTuple):
     moves: Any  # (moves,)
     updates: Any  # (joint updates,)
     classes: Any  # (classes,) of ranges
+    first: Any  # the first pass that is made, as an array of one number: 1 where all others stay as they are
+    whole: Passes  # what may take part in the first pass,
+    later: Passes  # and in others
 
 
 class DistributionArrays(NamedTuple):

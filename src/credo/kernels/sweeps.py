@@ -67,8 +67,9 @@ def laid_out(geometry: Geometry, move: int, shape: Any, theta: Any, work: Any, w
 def sweep(
     geometry: Geometry,
     extras: Extras,
-    active: Any,  # (groups,) which groups are swept
-    passes: Any,  # (moves,) in how many passes each takes part, of which
+    groups: Any,  # which are swept
+    group_passes: Any,  # (groups,) in how many passes each takes part,
+    passes: Any,  # (moves,) and each move, of which
     now: int,  # so many were made
     shape: Any,
     theta: Any,
@@ -87,8 +88,8 @@ def sweep(
         geometry.chances,
         geometry.rays,
     )
-    for group in range(len(geometry.group_constraints) - 1):
-        if not active[group]:
+    for group in groups:
+        if group_passes[group] <= now:
             continue
         for move in range(geometry.group_moves[group], geometry.group_moves[group + 1]):
             if passes[move] <= now or (chances[move] < 1.0 and uniform(generator) > chances[move]):
@@ -126,9 +127,9 @@ def run_chain(
     for group in range(len(geometry.group_constraints) - 1):
         refresh(geometry, group, theta, slack)
     work, indices = work_space(len(theta), len(slack))
-    active = np.ones(len(geometry.group_constraints) - 1, dtype=np.bool_)
-    passes = np.ones(len(geometry.chances), dtype=np.int64)
+    groups = np.arange(len(geometry.group_constraints) - 1)
+    own, passes = np.ones(len(groups), dtype=np.int64), np.ones(len(geometry.chances), dtype=np.int64)
     for draw in range(len(out)):
         for _ in range(thinning):
-            sweep(geometry, extras, active, passes, 0, shape, theta, slack, work, indices, generator)
+            sweep(geometry, extras, groups, own, passes, 0, shape, theta, slack, work, indices, generator)
         out[draw] = theta

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.sampling.convergence import standard_errors
+from credo.sampling.convergence import LARGEST_R_HAT, standard_errors
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.types import Flags, Numbers
@@ -57,6 +57,11 @@ def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters,
     parts = found.first if len(found.first) == CHAINS else found.in_parts(2).first
     errors[parameters[edge:]] = _errors(parts.reshape(parts.shape[0] * parts.shape[1], parts.shape[2]))
     return Averages(first, np.maximum(second - first**2, 0.0), errors)
+
+
+def not_mixed(sizes: Numbers, mixed: Numbers) -> Flags:
+    """Which parameters whose draws are kept cannot be trusted, by effective sizes and R-hat; what is NaN cannot."""
+    return np.asarray(~(mixed <= LARGEST_R_HAT) | ~(sizes >= SMALLEST_SIZE))
 
 
 def unseen_moments(

@@ -29,8 +29,9 @@ from credo.sampling.missing_values import Augmentation
 from credo.sampling.ranges import judged, ranges_of
 from credo.sampling.region import Region, geometry_of, seeded, with_learned
 from credo.sampling.schedule import needed_effort, schedule_of
+from credo.sampling.starting_points import starting_points
 from credo.sampling.wide_distributions import WideDistribution, update_wide, wide_distributions
-from credo.types import Indices, Numbers
+from credo.types import Flags, Indices, Numbers
 
 PARTS = 8  # of a stage, whose averages are kept apart
 MOST_EFFORT = 32  # passes of a sweep at most: cheaper than more draws of all others
@@ -89,7 +90,7 @@ class CompiledChains:
         self.effort = np.ones(len(self.sampled.numbers), dtype=np.int64)
         self.spent = np.zeros(len(self.sampled.numbers))
         self.generators = [seeded(self.seed, chain) for chain in range(self.chains)]
-        self.states = [self._start(chain) for chain in range(self.chains)]
+        self.states = [self._start(chain, point) for chain, point in enumerate(self._starting_points())]
         self.wide = wide_distributions(self.region, self.arrays)
         if self.general is not None:
             self.wide = tuple(each for each in self.wide if self.general.family_of[each.start] < 0)
@@ -106,10 +107,16 @@ class CompiledChains:
                 by_em = chain % 2 == 0
                 self.first_counts[chain] = self.missing.expected if by_em else self._complete(chain, first=True)
 
-    def _start(self, chain: int) -> ChainState:
+    def _starting_points(self) -> list[Numbers]:
+        """Of each chain the parameters of blocks; the point of the region where other things were found with it."""
+        if self.missing is not None or self.general is not None or self.doubtful is not None:
+            return [self.region.start] * self.chains
+        return starting_points(self.region, self.arrays, self.ranges.closed, self.seed, self.chains)
+
+    def _start(self, chain: int, point: Numbers) -> ChainState:
         sizes = np.diff(self.sampled.starts)[self.sampled.constrained :]
         components = self.arrays.strengths.shape[1]
-        theta = np.concatenate((self.region.start, np.repeat(1.0 / sizes, sizes)))
+        theta = np.concatenate((point, np.repeat(1.0 / sizes, sizes)))
         if self.missing is not None:  # else exact draws given the data follow at once
             elsewhere, rng = slice(len(self.region.start), None), np.random.default_rng([self.seed, chain])
             drawn = rng.standard_exponential(len(theta))[elsewhere]
@@ -138,6 +145,10 @@ class CompiledChains:
         `sizes` are those of the draws so far, (parameters,), and `lacking` those that are wanted in addition. Where the
         sweeps of a large problem take long enough as it is, nothing is updated more often.
         """
+        self.effort = self.needed(sizes, lacking, sweeps)
+
+    def needed(self, sizes: Numbers, lacking: Numbers, sweeps: int) -> Indices:
+        """How often each distribution would have to be updated for that, (distributions,)."""
         limit = MOST_EFFORT if self.missing is None else MOST_EFFORT_WITH_MISSING
         if self.general is not None and self.doubtful is not None:
             limit = min(limit, MOST_EFFORT_WITH_DOUBT)
@@ -145,7 +156,17 @@ class CompiledChains:
         starts, distributions = self.sampled.starts, np.arange(len(self.effort))
         owners = np.repeat(distributions, np.diff(starts))
         tied = [(owners[updates.numbers], updates.starts) for updates in (self.joint_updates, self.general_joint)]
-        self.effort = needed_effort(self.spent, sizes, lacking, sweeps, starts, tied, limit, most)
+        return needed_effort(self.spent, sizes, lacking, sweeps, starts, tied, limit, most)
+
+    @property
+    def can_rest(self) -> bool:
+        """Whether some distributions can stay as they are while others are updated: nothing else depends on them."""
+        return self.missing is None and self.doubtful is None and self.general is None and not self.wide
+
+    def of_parameters(self, values: Any) -> Any:
+        """What belongs to distributions, for each parameter that is kept."""
+        kept = len(self.region.start) if self.missing is None else self.sampled.size
+        return np.repeat(values, np.diff(self.sampled.starts))[:kept]
 
     @property
     def update_cost(self) -> int:
@@ -176,19 +197,32 @@ class CompiledChains:
         """A measure of draws for each parameter that is kept, pooled where parameters are exchangeable."""
         return judged(measure, found.theta, self.ranges, self.arrays)
 
-    def stage(self, count: int, thinning: int, step_done: Callable[[int], None] = lambda draws: None) -> Draws:
+    def stage(
+        self,
+        count: int,
+        thinning: int,
+        step_done: Callable[[int], None] = lambda draws: None,
+        only: Flags | None = None,
+    ) -> Draws:
         """`count` draws of each chain; `step_done` hears of draws as they are made.
+
+        Where `only` some distributions are updated, all others stay as they are, and what is known of them too.
 
         Compiled code runs for a short time at once: between steps an interrupt is raised, with no thread left in it.
         """
-        sweep = self.sweep_updates * self.update_cost
+        effort = self.effort if only is None else only.astype(np.int64)
+        sweep = int(np.diff(self.sampled.starts) @ effort) * self.update_cost
         drawing = 0 if self.missing is None else self.missing.updates
         drawing = round(drawing * (1.0 if self.hidden is None else 1.0 + self.hidden.cost))
         step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
         if self.geometry is None or self.geometry[0] is not self.region:
             self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
         geometry = self.geometry[1]
-        schedule = schedule_of(self.effort, geometry[0], self.joint_updates, self.ranges, self.arrays)
+        made = self.joint_updates, self.ranges, self.arrays
+        if only is None:
+            schedule = schedule_of(effort, geometry[0], *made)
+        else:
+            schedule = schedule_of(1 + effort, geometry[0], *made, first=1)
         moves = None if self.general is None else self._general_moves(self.general, geometry[0])
         state, free = self.states[0], len(self.states[0].theta) - len(self.region.start)
         kept = len(self.region.start) if self.missing is None else len(state.theta)
@@ -208,15 +242,18 @@ class CompiledChains:
             self._step(geometry, schedule, moves, thinning, outs)
             lengths[part] += (now.stop - start) * thinning
             step_done(now.stop - start)
-        self.spent += count * thinning * self.effort
+        if only is None:
+            self.spent += count * thinning * effort
+        else:
+            self.spent = np.where(only, count * thinning, self.spent)
         self.updates += self.chains * count * thinning * sweep
         self.missing_updates += self.chains * count * thinning * drawing
-        made = lengths > 0
+        used = lengths > 0
         if self.missing is not None:
             moments = moments[:, :, :, :0]  # draws of all parameters are kept instead
-        averages = moments[made][:, :, 0].swapaxes(0, 1) / lengths[made][:, None]
+        averages = moments[used][:, :, 0].swapaxes(0, 1) / lengths[used][:, None]
         squares = moments[:, :, 1].sum(axis=(0, 1)) / (self.chains * count * thinning)
-        return Draws(theta, component, means, weights, averages, squares, lengths[made])
+        return Draws(theta, component, means, weights, averages, squares, lengths[used])
 
     def _general_moves(self, general: GeneralUpdates, geometry: Geometry) -> GeneralMoves:
         return general.lines(geometry) if self.doubtful is not None else general.moves(geometry, self.general_joint)

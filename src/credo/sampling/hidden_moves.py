@@ -137,7 +137,7 @@ def move_hidden(
 
     shape, theta = np.empty(len(state.theta)), state.theta
     prior = arrays._replace(counts=np.zeros_like(arrays.counts))
-    set_shapes(prior, state, arrays.seen, 0, shape)
+    set_shapes(prior, state, shape)
     value = moves.log_likelihood(theta)
     for d in rng.choice(moves.distributions, moves.proposals).tolist():
         own = slice(arrays.starts[d], arrays.starts[d + 1])

@@ -45,8 +45,7 @@ from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of
-from credo.sampling.compiled_chains import CompiledChains
+from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of, not_mixed
 from credo.sampling.convergence import (
     LARGEST_R_HAT,
     effective_sizes,
@@ -59,8 +58,6 @@ from credo.sampling.distributions import (
     Draws,
     Hyperparameters,
     SampledDistributions,
-    appended,
-    arrays_of,
     sampled_distributions,
 )
 from credo.sampling.doubted_statements import (
@@ -71,7 +68,7 @@ from credo.sampling.doubted_statements import (
     beliefs,
     reliabilities,
 )
-from credo.sampling.doubtful_moves import DoubtfulMoves, doubtful_moves
+from credo.sampling.doubtful_moves import doubtful_moves
 from credo.sampling.general_updates import (
     DrawnGeneral,
     GeneralRegion,
@@ -81,12 +78,11 @@ from credo.sampling.general_updates import (
     require_moves,
     with_general_blocks,
 )
-from credo.sampling.missing_values import Augmentation, MissingValues, augmentation_of
+from credo.sampling.long_chains import LARGEST_R_HAT_OF_TRUTH, Progress, sample_long_chains, truth_of
+from credo.sampling.missing_values import MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
-from credo.sampling.plan import SamplingPlan, sampling_plan, sampling_seconds
-from credo.sampling.polytope import SNAPSHOTS
+from credo.sampling.plan import sampling_plan
 from credo.sampling.region import Region, region_of
-from credo.sampling.relabelling import renamed
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.sampling.vectorised.doubtful_updates import doubtful_updates
 from credo.sampling.vectorised.general_updates import MOST_CELLS, general_sweeps
@@ -95,23 +91,16 @@ from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
-SAFETY = 2.0  # by so much sizes that are estimated from few draws may be too large
-# Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
-MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 40_000_000, 20_000_000
-MOST_THINNING = 4  # times as many sweeps from draw to draw as was asked for, where chains of `max_draws` have not mixed
-MOST_MISSING_UPDATES = 200_000_000  # the same for drawing missing values, whose updates are visits of cells
 PRODUCT_MISSED = "product"
 MOST_LISTED = 100  # configurations that a finding names
 MOST_CPTS = 5  # that have findings of their own; more have one together
 MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
-LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true, above which that is uncertain
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
 VECTORISED_TOGETHER = 4  # and those of one of them
 MOST_WIDENED = 3.0  # log w of a doubted statement: short chains find narrower ones too rarely
 VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +200,7 @@ def posterior(
     prior_and_region = region, sampled, hyperparameters, options
     if compiled:
         others = completing, doubtful, updates_of_general
-        found, sizes, mixed = _compiled(
+        found, sizes, mixed = sample_long_chains(
             *prior_and_region, plan, seed, report, announce or (lambda seconds: None), *others
         )
     else:
@@ -230,7 +219,7 @@ def posterior(
         mixed,
         (
             *(plan.findings if compiled else ()),
-            *_unmixed(network, sampled, _doubtful(sizes, mixed), averages),
+            *_unmixed(network, sampled, not_mixed(sizes, mixed), averages),
             *_products_missed(blocks, found.theta),
             *(() if doubt is None else _unmixed_statements(doubt)),
         ),
@@ -289,83 +278,6 @@ def is_small(sampled: SampledDistributions, options: PosteriorOptions) -> bool:
     )
 
 
-def _compiled(
-    region: Region,
-    sampled: SampledDistributions,
-    hyperparameters: Hyperparameters,
-    options: PosteriorOptions,
-    plan: SamplingPlan,
-    seed: int,
-    progress: Progress,
-    announce: Callable[[float], None],
-    missing: Augmentation | None,
-    doubtful: DoubtfulMoves | None,
-    general: GeneralUpdates | None,
-) -> tuple[Draws, Numbers, Numbers]:
-    """Few long chains; each goes on to `max_draws` while some parameters have not mixed, within `MOST_UPDATES`.
-
-    Then every second draw is dropped, and chains go on with twice as many sweeps from one draw to the next.
-    """
-    arrays = arrays_of(sampled, region.start, region.compared, hyperparameters)
-    chains = CompiledChains(region, sampled, arrays, hyperparameters, options.chains, seed, missing, doubtful, general)
-    draws = plan.draws
-    kept = -(-SNAPSHOTS // options.chains)
-    if plan.warmup < options.warmup:  # a large problem: two stages of the warm-up that is left
-        kept = min(kept, plan.warmup // 2)
-    done, total = 0, 2 * kept + draws
-
-    def step_done(count: int) -> None:
-        nonlocal done
-        done += count
-        progress(done, total)
-
-    began = perf_counter()
-    sweeps = plan.warmup + draws * options.thinning
-    announce(sampling_seconds(sweeps, options.chains, *chains.sizes, 0 if missing is None else missing.updates))
-    for share in (0.4, 0.6):
-        chains.spent[:] = 0.0
-        snapshots = chains.stage(kept, max(1, round(share * plan.warmup / kept)), step_done)
-        chains.learn(region, snapshots.theta)
-        announce((perf_counter() - began) * sweeps / max(1.0, (share if share < 0.5 else 1.0) * plan.warmup))
-    # The effective sizes so far show how often distributions need to be updated, and whether more draws are needed.
-    half, wanted = draws // 2, SAFETY * SMALLEST_SIZE
-    sizes = chains.judged(effective_sizes, snapshots)
-    chains.share_effort(sizes, np.full(len(sizes), wanted), draws * options.thinning)
-    chains.spent[:] = 0.0  # warm-up is not kept
-    warmed = perf_counter() - began
-    announce(warmed + warmed * draws * options.thinning / max(1, plan.warmup) * chains.mean_effort)
-    renamings = () if missing is None else missing.renamings
-    found = renamed(chains.stage(half, options.thinning, step_done), renamings)
-    sizes = chains.judged(effective_sizes, found)
-    chains.share_effort(sizes, wanted - sizes, (draws - half) * options.thinning)
-    found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
-    sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
-
-    def unmixed() -> bool:
-        if _doubtful(sizes, mixed).any() or averages_of(sampled, hyperparameters, found).doubtful.any():
-            return True
-        if doubtful is None:
-            return False
-        truth = _truth(doubtful.doubted, found)
-        return bool((r_hat(truth) > LARGEST_R_HAT_OF_TRUTH).any())
-
-    def affordable() -> bool:
-        most = MOST_UPDATES if missing is None else MOST_UPDATES_WITH_MISSING
-        return chains.updates < most and chains.missing_updates < MOST_MISSING_UPDATES
-
-    thinning = options.thinning
-    while affordable() and unmixed():
-        if found.count + half > plan.max_draws:
-            if thinning == MOST_THINNING * options.thinning or draws == plan.max_draws:
-                break
-            found, thinning = found.every_second(), 2 * thinning
-        total += half
-        chains.share_effort(sizes, wanted - sizes, half * thinning)
-        found = appended((found, renamed(chains.stage(half, thinning, step_done), renamings)))
-        sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
-    return found, sizes, mixed
-
-
 def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
     """The finding that chains do not agree on whether statements are true."""
     uncertain = np.flatnonzero(~(doubt.r_hat <= LARGEST_R_HAT_OF_TRUTH)).tolist()
@@ -378,7 +290,7 @@ def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
 
 def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, seed: int) -> DoubtResult:
     """How probable statements are, and how reliable experts, from which statements hold in which draws."""
-    draws = _truth(doubted, found)
+    draws = truth_of(doubted, found)
     true = np.moveaxis(draws, -1, 0) > 0.5  # (statements, chains, draws)
     sizes = effective_sizes(draws) if compiled else effective_sizes_of_short_chains(draws)
     mixed = r_hat(draws) if compiled else nested_r_hat(draws, SUPERCHAINS)
@@ -393,18 +305,7 @@ def _doubt_result(doubted: DoubtedConstraints, found: Draws, compiled: bool, see
     )
 
 
-def _truth(doubted: DoubtedConstraints, found: Draws) -> Numbers:
-    """Whether each statement holds in each draw, as numbers, (chains, draws, statements)."""
-    true = doubted.true(found.theta[:, :, : doubted.parameters])
-    return np.moveaxis(true, 0, -1).astype(np.float64)
-
-
 # Results --------------------------------------------------------------------------------------------------------------
-
-
-def _doubtful(sizes: Numbers, mixed: Numbers) -> Flags:
-    """Which parameters whose draws are kept cannot be trusted; what is NaN cannot."""
-    return np.asarray(~(mixed <= LARGEST_R_HAT) | ~(sizes >= SMALLEST_SIZE))
 
 
 def _require_finite(sampled: SampledDistributions, averages: Averages) -> None:

@@ -79,7 +79,7 @@ def _prepared(
             raise CredoError("No point was found at which all statements about products hold: give one as a start.")
         # Inside of everything: the descent may end on a face, but products that hold there hold near it.
         point = found + 1e-3 * (interior.point - found)
-        point = point if _products_hold(block, point) else found
+        point = point if products_hold(block, point) else found
     part = directions(block, interior, soft_weight, with_rays)
     point = polished(part, point)
     point[interior.zero_parameters] = 0.0
@@ -92,7 +92,7 @@ def _is_inside(part: Directions, point: Numbers, start: Numbers) -> bool:
     return bool(holds.all() and (point[start > 0.0] > 0.0).all())
 
 
-def _products_hold(block: Block, point: Numbers) -> bool:
+def products_hold(block: Block, point: Numbers) -> bool:
     logs = np.log(np.maximum(point, 1e-300))
     return all(
         float(np.dot(product.exponents, logs[list(product.indices)])) <= product.log_bound
@@ -119,7 +119,7 @@ def scattered_points(region: Region, count: int, rng: np.random.Generator) -> Nu
             for share in INSIDE:  # products are not convex, and programs exact to 1e-9: nearer to the start both hold
                 point = polished(part, vertex + share * (start - vertex))
                 point[start == 0.0] = 0.0  # polishing leaves rounding where only zero is possible
-                if _is_inside(part, point, start) and _products_hold(block, point):
+                if _is_inside(part, point, start) and products_hold(block, point):
                     break
             found[number] = point
         points.append(found)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credo.kernels.sampler_arrays import DistributionArrays, Geometry, JointUpdates, Ranges, Schedule
+from credo.kernels.sampler_arrays import DistributionArrays, Geometry, JointUpdates, Passes, Ranges, Schedule
 from credo.types import Indices, Numbers
 
 SMALLEST = 1e-3  # effective draws
@@ -21,9 +21,17 @@ WITH_OTHERS = 0.5  # of the effort of a distribution that is tied to another
 
 
 def schedule_of(
-    effort: Indices, geometry: Geometry, updates: JointUpdates, ranges: Ranges, arrays: DistributionArrays
+    effort: Indices,
+    geometry: Geometry,
+    updates: JointUpdates,
+    ranges: Ranges,
+    arrays: DistributionArrays,
+    first: int = 0,
 ) -> Schedule:
-    """The passes of all updates; `effort`, (distributions,), says in how many each distribution takes part."""
+    """The passes of all updates; `effort`, (distributions,), says in how many each distribution takes part.
+
+    Passes before the `first` are not made: with 1, distributions with an effort of one stay as they are, and so does w.
+    """
     closed = np.repeat(ranges.closed, np.diff(geometry.group_moves))
     moves = np.where(closed, 0, _largest(effort[geometry.owners[geometry.move_indices]], geometry.move_starts))
     changed = geometry.owners[updates.numbers]
@@ -38,7 +46,17 @@ def schedule_of(
     reached = effort.copy()
     np.maximum.at(reached, changed, np.repeat(joint, np.diff(updates.starts)))
     np.maximum.at(reached, geometry.owners[geometry.move_indices], np.repeat(moves, np.diff(geometry.move_starts)))
-    return Schedule(effort, reached, components, families, np.where(ranges.closed, 0, groups), moves, joint, classes)
+    groups = np.where(ranges.closed, 0, groups)
+    classes = np.where(ranges.shared, 0, classes)
+
+    def taking_part(least: int) -> Passes:
+        """What takes part in more than so many passes."""
+        free = np.arange(len(effort)) >= arrays.constrained[0]
+        chosen = components, np.where(free, effort, 0), families, groups, joint, classes
+        return Passes(*(np.flatnonzero(passes > least) for passes in chosen))
+
+    passes = effort, reached, components, families, groups, moves, joint, classes
+    return Schedule(*passes, np.array([first]), taking_part(0), taking_part(1))
 
 
 def _largest(values: Indices, starts: Indices) -> Indices:
