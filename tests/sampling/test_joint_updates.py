@@ -16,8 +16,10 @@ from credo.sampling.distributions import Hyperparameters, SampledDistributions, 
 from credo.sampling.joint_updates import supports_of
 from credo.sampling.predictions import predicted_cpt
 from credo.sampling.region import geometry_of, region_of, seeded
-from credo.sampling.vectorised.gibbs import component_density, model_of, plan_of, start
+from credo.sampling.vectorised.chain_states import model_of, start
+from credo.sampling.vectorised.gibbs import plan_of
 from credo.sampling.vectorised.joint_updates import MixtureDensity, update_jointly
+from credo.sampling.vectorised.shared_parameters import component_density, component_norms
 from tests.helpers.blocks import at_most, block_of
 from tests.helpers.posterior_runs import Given, family, learn
 
@@ -203,7 +205,7 @@ def test_vectorised_joint_updates_alone_keep_the_distribution(name: str) -> None
     state = start(model, theta, np.random.default_rng(0))
     state.means[:], state.weights[:] = 1.0 / len(state.means), 1.0 / state.weights.shape[1]
     means = np.concatenate((state.means, np.zeros((1, len(theta)))))
-    density = component_density(model, state)
+    density = component_density(state, component_norms(model, state))
     mixture = MixtureDensity(model.arrays, np.append(sampled.counts, 0.0)[:, None], model.cell_of, means, density)
     after, rng = np.concatenate((theta.T, np.ones((1, len(theta))))), np.random.default_rng(4)
     for _ in range(8):

@@ -7,6 +7,8 @@ SUPERCHAINS = 16  # groups of chains that start at the same point, see `converge
 AGREEING = 1.02  # nested R-hat: starting points move the mean by less than a twentieth of a standard deviation
 WARMUP_SHARE = 0.1  # of the warm-up that a single long chain gets
 TIED_WARMUP = 4  # times as long where rows are tied: failed attempts at ties hold CPTs fast
+# Updates in a sweep of what CPTs share, which takes tens of them to get from a start to where it belongs.
+WARMUP_ROUNDS, ROUNDS = 4, 2
 LEAST_DRAWS = 16  # of each chain
 MOST_SWEEPS = 400
 MOST_SWEEPS_WITH_GENERAL = 160  # under statements about any probability, whose sweeps take longer

@@ -33,14 +33,17 @@ from credo.sampling.vectorised import (
     MOST_SWEEPS_WITH_GENERAL,
     MOST_SWEEPS_WITH_MISSING,
     QUICK_CELLS,
+    ROUNDS,
     SCATTERED,
     SUPERCHAINS,
     TIED_WARMUP,
+    WARMUP_ROUNDS,
     WARMUP_SHARE,
 )
+from credo.sampling.vectorised.chain_states import ChainStates, Model, model_of, start
 from credo.sampling.vectorised.doubtful_updates import DoubtfulUpdates
 from credo.sampling.vectorised.general_updates import GeneralSweeps
-from credo.sampling.vectorised.gibbs import ChainStates, Model, SweepPlan, free_moments, model_of, plan_of, start, sweep
+from credo.sampling.vectorised.gibbs import SweepPlan, free_moments, plan_of, sweep
 from credo.types import Numbers
 
 SNAPSHOTS = 1000  # draws at most from which directions are learned
@@ -62,7 +65,8 @@ def sample_posterior(
 ) -> tuple[Draws, Numbers, Numbers]:
     """Draws of all chains, and the effective sizes and nested R-hat of the parameters whose draws are kept."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
-    model = replace(model_of(region, sampled, hyperparameters), doubtful=doubtful, general=general)
+    model = model_of(region, sampled, hyperparameters, counts_change=missing is not None)
+    model = replace(model, doubtful=doubtful, general=general)
     supports = supports_of(region.blocks, region.parts, region.start)
     scattered = scattered_points(region, SCATTERED, rng)
     if general is not None:  # what general statements reach starts where these hold
@@ -90,7 +94,7 @@ def sample_posterior(
 
     points = start(model, scattered[:SUPERCHAINS], rng)
     for _ in range(SPREADING):
-        sweep(model, plan, points, rng, data=False)
+        sweep(model, plan, points, rng, data=False, rounds=WARMUP_ROUNDS)
         run.step()
     state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
     snapshots, most_sweeps = [], MOST_SWEEPS
@@ -102,7 +106,7 @@ def sample_posterior(
         counts = None
         if missing is not None:
             counts = _first_counts(missing, state, rng) if number == 0 else missing.completed(state.all_theta(), rng)
-        sweep(model, plan, state, rng, counts=counts)
+        sweep(model, plan, state, rng, counts=counts, rounds=WARMUP_ROUNDS)
         run.step()
         if number in (warmup // 2 - 2, warmup // 2 - 1):
             snapshots.append(state.theta[:-1].T)
@@ -118,7 +122,8 @@ def sample_posterior(
         sizes = effective_sizes_of_short_chains(found.theta)
         mixed = nested_r_hat(found.theta, SUPERCHAINS)
         thinning *= 2
-        differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in (found.theta, found.means))
+        drawn = found.theta, found.means, found.weights.reshape(*found.weights.shape[:2], -1)
+        differ = any(starts_matter(draws, SUPERCHAINS, AGREEING).any() for draws in drawn)
         few = not (sizes >= SMALLEST_SIZE).all() or averages_of(sampled, hyperparameters, found).doubtful.any()
         poorly = missing is not None and not (mixed <= LARGEST_R_HAT).all()
         if not (differ or few or poorly) or swept + count * thinning > most_sweeps:
@@ -168,9 +173,9 @@ def _draws(
     for draw in range(count):
         for _ in range(thinning):
             if missing is not None:
-                sweep(model, plan, state, rng, counts=missing.completed(state.all_theta(), rng))
+                sweep(model, plan, state, rng, counts=missing.completed(state.all_theta(), rng), rounds=ROUNDS)
             else:
-                sweep(model, plan, state, rng)
+                sweep(model, plan, state, rng, rounds=ROUNDS)
                 first, second = free_moments(model, state)
                 moments += first.T
                 squares += second
