@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -209,3 +212,36 @@ def _derivative(
         arrays.append(indicator)
     out = "".join(letters[v] for v in scopes[which])
     return np.einsum(f"{','.join(operands)}->{out}z", *arrays).reshape(-1, 3)
+
+
+ALWAYS_SENT = """
+import numpy as np, credo
+from credo.kernels import general_messages, general_sweeps
+from credo.sampling import compiled_chains
+from credo.sampling.vectorised import general_updates
+from credo.testing import random_network
+
+general_updates.MOST_MOVES = 0
+compiled_chains.needed_effort = lambda spent, *_: 1 + 7 * (np.arange(len(spent)) == 4)
+
+def always(tree, general, clique, message, messages, room, times):
+    out = messages[tree.messages[message] : tree.messages[message + 1]]
+    general_messages.multiply_clique(tree, general, clique, -1, message, messages, room.slopes, out)
+
+network = random_network(dict.fromkeys("abcde", 2), {"b": ["a"], "c": ["b"], "d": ["c"], "e": ["b"]}, seed=3)
+text = "P(d=s1) <= 0.6; P(a=s1 | d=s1) >= 0.2; P(e=s1) >= 0.3; P(c=s1 | e=s1) <= 0.8".replace("; ", "\\n")
+few = credo.PosteriorOptions(chains=2, draws=50, warmup=10, max_draws=50)
+rows, draws = network.sample(20, seed=1), []
+for send in (general_sweeps.send, always):
+    general_sweeps.send = send
+    fit = credo.fit(network.without_cpts(), rows, text, method="posterior", seed=0, posterior=few)
+    draws.append(fit.posterior.draws)
+assert np.array_equal(*draws)
+"""
+
+
+@pytest.mark.slow
+def test_messages_that_are_not_sent_again_change_no_draw() -> None:
+    """The sweeps in plain Python, where functions can be replaced."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", ALWAYS_SENT], check=True, env=environment)

@@ -173,8 +173,8 @@ def update_jointly_checked(
     shape: Any,
     underway: Underway,
     generator: Any,
-) -> None:
-    """A joint update of distributions of the visited CPT, taken back where a statement has it."""
+) -> bool:
+    """A joint update of distributions of the visited CPT, taken back where a statement has it; whether it was taken."""
     updates, mixture, old, order = collapsed.updates, collapsed.mixture, collapsed.old, collapsed.order
     first, last, theta = updates.starts[which], updates.starts[which + 1], state.theta
     if last == first + 1:
@@ -184,15 +184,17 @@ def update_jointly_checked(
     for step in range(first, last):
         order[geometry.owners[updates.numbers[step]]] = -1
     if not taken:
-        return
+        return False
     clear_line(underway)
     for step in range(first, last):
         d = geometry.owners[updates.numbers[step]]
         for i in range(geometry.distributions[d], geometry.distributions[d + 1]):
             add_direction(general, underway, i, theta[i] - old[i])
     there = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 1.0)
-    here = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 0.0)
-    taken = there > -np.inf and (there >= here or np.log(uniform(generator)) < there - here)
+    taken = there == 0.0  # nothing is missed there; else what is missed here counts as well
+    if there > -np.inf and not taken:
+        here = general_terms(general, underway.constraints, underway.sums, underway.slopes, underway.linear, 0.0)
+        taken = there >= here or np.log(uniform(generator)) < there - here
     if taken:
         advance(underway, 1.0)
     for step in range(first, last):
@@ -202,3 +204,4 @@ def update_jointly_checked(
             set_shape(arrays, state, d, shape)
         else:
             take_back(geometry, d, old, theta)
+    return bool(taken)

@@ -14,7 +14,7 @@ from credo.kernels.compiler import compiled
 from credo.kernels.doubt_arrays import BeliefArrays, DoubtArrays, begin_doubt, draw_odds
 from credo.kernels.doubtful_updates import VisitArrays, visit
 from credo.kernels.general_lines import count_broken
-from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique
+from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, send
 from credo.kernels.general_sweeps import most_passes, move_along_lines
 from credo.kernels.sampler_arrays import (
     ChainState,
@@ -56,13 +56,12 @@ def general_doubtful_sweep(
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
     touched = np.empty(len(general.bounds), dtype=np.int64)
     work, work_indices = work_space(len(theta), len(limits))
-    begun = begin_sweep(tree, general, theta, messages)
+    begun, times = begin_sweep(tree, general, theta, messages)
     is_drawn = False
     for k in range(len(tree.operations)):
         kind, clique, which = tree.operations[k, 0], tree.operations[k, 1], tree.operations[k, 2]
         if kind == SEND:
-            out = messages[tree.messages[which] : tree.messages[which + 1]]
-            multiply_clique(tree, general, clique, -1, which, messages, begun.slopes, out)
+            send(tree, general, clique, which, messages, begun, times)
             continue
         underway = begin_cpt(tree, general, clique, which, messages, begun)
         count_broken(general, underway, own.broken)
@@ -76,7 +75,7 @@ def general_doubtful_sweep(
             )  # fmt: skip
         count_broken(general, underway, own.broken)
         visit(doubt, visits, which, passes, general, underway, arrays, state, own, generator)
-        end_cpt(general, which, theta)
+        end_cpt(general, which, clique, theta, times)
     if not is_drawn:
         draw_odds(beliefs, own.broken, own.odds, generator)
     last = len(visits.set_starts) - 2

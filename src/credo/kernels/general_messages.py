@@ -5,7 +5,7 @@ They come from a clique tree (`statistics/inference/clique_tree.py`), whose mess
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from credo.kernels.compiler import compiled
 from credo.kernels.sampler_arrays import BORROWING, CliqueTree, GeneralArrays, Underway
 
 SEND = 0
+
+
+class Times(NamedTuple):
+    """When messages were sent and CPTs of cliques updated, by one clock: what is older than nothing behind it stays."""
+
+    sent: Any  # (messages,) −1: never
+    updated: Any  # (cliques,)
+    clock: Any  # (1,)
 
 
 @compiled(**BORROWING)
@@ -65,6 +73,24 @@ def multiply_clique(
             out[place, s] += products[s]
 
 
+@compiled(**BORROWING)
+def send(
+    tree: CliqueTree, general: GeneralArrays, clique: int, message: int, messages: Any, room: Underway, times: Times
+) -> None:
+    """Send a message from a clique, unless it would be the same again."""
+    newest = times.updated[clique]
+    for k in range(tree.message_starts[clique], tree.message_starts[clique + 1]):
+        other = tree.message_inputs[k, 0]
+        if other != message ^ 1:
+            newest = max(newest, times.sent[other])
+    if times.sent[message] >= newest:
+        return
+    out = messages[tree.messages[message] : tree.messages[message + 1]]
+    multiply_clique(tree, general, clique, -1, message, messages, room.slopes, out)
+    times.clock[0] += 1
+    times.sent[message] = times.clock[0]
+
+
 @compiled(error_model="numpy")
 def begin_cpt(tree: CliqueTree, general: GeneralArrays, clique: int, family: int, messages: Any, room: Underway) -> Any:
     """A CPT as it is begun: the derivatives of sums with respect to it, and the sums that it can change."""
@@ -81,17 +107,18 @@ def begin_cpt(tree: CliqueTree, general: GeneralArrays, clique: int, family: int
 
 
 @compiled(error_model="numpy")
-def end_cpt(general: GeneralArrays, family: int, theta: Any) -> None:
+def end_cpt(general: GeneralArrays, family: int, clique: int, theta: Any, times: Times) -> None:
     """What a CPT became, for the messages to others."""
-    for i in range(len(general.places)):
-        cell = general.places[i]
-        if general.family_starts[family] <= cell < general.family_starts[family + 1]:
-            general.cpts[cell] = theta[i]
+    for cell in range(general.family_starts[family], general.family_starts[family + 1]):
+        if general.parameters[cell] >= 0:
+            general.cpts[cell] = theta[general.parameters[cell]]
+    times.clock[0] += 1
+    times.updated[clique] = times.clock[0]
 
 
 @compiled(error_model="numpy")
 def begin_sweep(tree: CliqueTree, general: GeneralArrays, theta: Any, messages: Any) -> Any:
-    """The present CPTs, the messages to the root, and room for the CPTs that are updated one by one."""
+    """The present CPTs, the messages to the root, and room for the CPTs that are updated one by one; and times."""
     count, statements = general.indicators.shape[1], len(general.bounds)
     for i in range(len(general.places)):
         if general.places[i] >= 0:
@@ -104,11 +131,14 @@ def begin_sweep(tree: CliqueTree, general: GeneralArrays, theta: Any, messages: 
         for e in range(general.entry_starts[i], general.entry_starts[i + 1]):
             linear[0, general.entry_statements[e]] += general.entry_values[e] * theta[i]
     slopes = np.empty(count)
+    sent = np.full(len(tree.messages) - 1, -1, dtype=np.int64)
+    times = Times(sent, np.zeros(len(tree.counts), dtype=np.int64), np.zeros(1, dtype=np.int64))
     for k in range(len(tree.collecting)):
         clique, message = tree.collecting[k, 1], tree.collecting[k, 2]
+        sent[message] = 0
         out = messages[tree.messages[message] : tree.messages[message + 1]]
         multiply_clique(tree, general, clique, -1, message, messages, slopes, out)
     kept = np.empty((2, max(count, statements)))
     none = general.constraints[:0]
     derivatives, sums = np.empty((largest, count)), np.empty(count)
-    return Underway(general.family_starts[0], derivatives, sums, slopes, linear, kept, none, none)
+    return Underway(general.family_starts[0], derivatives, sums, slopes, linear, kept, none, none), times

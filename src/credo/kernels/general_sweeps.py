@@ -16,7 +16,7 @@ from credo.kernels.general_distributions import (
     update_jointly_checked,
 )
 from credo.kernels.general_lines import add_direction, clear_line, update_line
-from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, multiply_clique
+from credo.kernels.general_messages import SEND, begin_cpt, begin_sweep, end_cpt, send
 from credo.kernels.polytope_moves import uniform
 from credo.kernels.posterior_gibbs import mixture_of, run_posterior, set_density, set_shape, set_shapes
 from credo.kernels.sampler_arrays import (
@@ -126,15 +126,17 @@ def update_family(
         geometry, extras, general, moves, odds, family, passes, done, shape, state.theta, slack, underway, touched,
         work, work_indices, generator,
     )  # fmt: skip
+    jumped = False
     for place in range(moves.joint_starts[family], moves.joint_starts[family + 1]):
         which = moves.joints[place]
         if done > 0 and passes_of_update(collapsed.updates, which, passes) <= done:
             continue
         if uniform(generator) < collapsed.updates.chances[which]:
-            update_jointly_checked(
+            jumped |= update_jointly_checked(
                 geometry, extras, general, collapsed, which, arrays, state, shape, underway, generator
             )
-    refresh_groups(geometry, moves, family, state.theta, slack)
+    if jumped:
+        refresh_groups(geometry, moves, family, state.theta, slack)
     for place in range(moves.distribution_starts[family], moves.distribution_starts[family + 1]):
         d = moves.distributions[place]
         if passes[geometry.distributions[d]] > done + 1 and arrays.informative[d] and not arrays.flat[d]:
@@ -198,7 +200,7 @@ def general_sweep(
     messages = np.empty((tree.messages[-1], general.indicators.shape[1]))
     touched = np.empty(constraints, dtype=np.int64)
     work, indices = work_space(len(theta), len(slack))
-    room = begin_sweep(tree, general, theta, messages)
+    room, times = begin_sweep(tree, general, theta, messages)
     most = 1
     for k in range(len(rounds)):
         most = max(most, rounds[k])
@@ -208,15 +210,14 @@ def general_sweep(
                 continue
             kind, clique, which = tree.operations[k, 0], tree.operations[k, 1], tree.operations[k, 2]
             if kind == SEND:
-                out = messages[tree.messages[which] : tree.messages[which + 1]]
-                multiply_clique(tree, general, clique, -1, which, messages, room.slopes, out)
+                send(tree, general, clique, which, messages, room, times)
                 continue
             underway = begin_cpt(tree, general, clique, which, messages, room)
             update_family(
                 geometry, extras, general, moves, collapsed, which, passes, done, binding, arrays, state, shape, slack,
                 underway, touched, work, indices, odds, generator,
             )  # fmt: skip
-            end_cpt(general, which, theta)
+            end_cpt(general, which, clique, theta, times)
 
 
 @compiled(error_model="numpy")

@@ -201,6 +201,7 @@ class GeneralArrays(NamedTuple):
     indicators: Any  # (states of all variables with indicators, sums)
     cpts: Any  # (cells,) of all CPTs in the tree, those that are not sampled too
     places: Any  # (parameters,) the cell of each sampled parameter, −1: of none
+    parameters: Any  # (cells,) the sampled parameter of each cell, −1: of none
     family_starts: Any  # (CPTs + 1,) cells of each CPT
     term_starts: Any  # (statements + 1,)
     coefficients: Any  # (terms,)

@@ -325,6 +325,7 @@ def _arrays(
         indicators,
         cpts,
         places.astype(np.int64),
+        _inverse(places, len(cpts)),
         family_starts,
         starts_of([len(own) for own in terms]),
         np.array([coefficient for coefficient, _, _ in flat], dtype=np.float64),
@@ -349,12 +350,20 @@ def _arrays(
     )
 
 
+def _inverse(places: Indices, cells: int) -> Indices:
+    """The parameter of each cell, −1: of none."""
+    found = np.full(cells, -1, dtype=np.int64)
+    known = np.flatnonzero(places >= 0)
+    found[places[known]] = known
+    return found
+
+
 def no_general() -> GeneralArrays:
     """No statements about any probability."""
     none, zeros, flags = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
     return GeneralArrays(
-        np.zeros((0, 0)), zeros, none, none, none, zeros, none, none, zeros, zeros, flags, flags, none, none, zeros,
-        none, flags, none, none, none, none,
+        np.zeros((0, 0)), zeros, none, none, none, none, zeros, none, none, zeros, zeros, flags, flags, none, none,
+        zeros, none, flags, none, none, none, none,
     )  # fmt: skip
 
 
