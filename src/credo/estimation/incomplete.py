@@ -165,7 +165,12 @@ def _run(
 ) -> EMResult:
     assert method.m_step is not None
     shaping = replace(
-        problem, options=replace(problem.options, em=EMOptions()), memory_limit=None, not_posterior="", progress=None
+        problem,
+        options=replace(problem.options, em=EMOptions()),
+        memory_limit=None,
+        not_posterior="",
+        progress=None,
+        refuse=None,
     )
     return run_em(
         problem.network,
