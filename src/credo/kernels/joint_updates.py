@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from credo.kernels.collapsed import drawn_component
 from credo.kernels.compiler import compiled
 from credo.kernels.gamma_draws import draw_dirichlet
 from credo.kernels.polytope_moves import SMALLEST, extra_terms, uniform
@@ -211,18 +212,13 @@ def log_evidence(mixture: Mixture, d: int, g: int) -> float:
 @compiled(**BORROWING)
 def drawn_evidence(mixture: Mixture, d: int, logs: Any, generator: Any) -> int:
     """A component, by what the data of a distribution say about it, whatever its θ is."""
-    components, highest, total = mixture.strengths.shape[1], -np.inf, 0.0
+    components, highest = mixture.strengths.shape[1], -np.inf
     for g in range(components):
         logs[g] = log_evidence(mixture, d, g)
         highest = max(highest, logs[g])
     for g in range(components):
         logs[g] = np.exp(logs[g] - highest)
-        total += logs[g]
-    rest, chosen = uniform(generator) * total, 0
-    while chosen < components - 1 and rest > logs[chosen]:
-        rest -= logs[chosen]
-        chosen += 1
-    return chosen
+    return drawn_component(logs, generator)
 
 
 @compiled(**BORROWING)
