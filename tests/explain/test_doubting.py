@@ -60,3 +60,12 @@ def test_what_a_doubted_statement_changed_is_what_learning_without_it_changes() 
     assert effect.largest == pytest.approx(moved, abs=0.03)
     assert (effect.changes[0].variable, effect.changes[0].index) == ("x", 1)
     assert without_doubted(fit.problem).blocks == ()
+
+
+def test_a_doubted_statement_that_the_data_contradict_is_not_passed_over() -> None:
+    network = credo.Network({"a": ["no", "yes"]})
+    data = pl.DataFrame({"a": ["no"] * 40 + ["yes"] * 2})
+    fitted = credo.fit(network, data, "P(a=yes) >= 0.6\nP(a=yes) <= 0.1", doubt=True, seed=0)
+    summary = " ".join(fitted.explain().summary)
+    assert "The data on their own contradict “P(a=yes) >= 0.6” (line 1), which may be wrong." in summary
+    assert "contradict none" not in summary

@@ -43,7 +43,12 @@ def summarise(
     if statements:
         sentences += [_what_shaped_it(statements, is_used, bool(unused))]
         sentences += [_what_conflicts(statements, numbers, is_used) for numbers in conflicting]
-        sentences += [] if contradicted else [_that_nothing_is_contradicted(statements, bool(unused))]
+        named = {each.statement.number for each in contradicted}
+        doubted = [each for each in statements if each.is_contradicted and each.statement.number not in named]
+        if doubted:
+            sentences.append(_what_may_be_wrong(doubted))
+        elif not contradicted:
+            sentences.append(_that_nothing_is_contradicted(statements, bool(unused)))
     if comparison is not None and comparison.scores:
         sentences.append(_whether_it_helped(comparison, statements, harmful, is_used))
     if next_observations:
@@ -120,6 +125,12 @@ def what_is_contradicted(contradicted: Sequence[object]) -> list[str]:
     if more > 0:
         sentences.append(f"The data contradict {counted(more, 'more statement')}.")
     return sentences
+
+
+def _what_may_be_wrong(doubted: Sequence[StatementExplanation]) -> str:
+    first, more = doubted[0].statement.quoted, len(doubted) - 1
+    others = f" and {counted(more, 'other statement')}" if more else ""
+    return f"The data on their own contradict {first}{others}, which may be wrong."
 
 
 def _that_nothing_is_contradicted(statements: Sequence[StatementExplanation], some_unused: bool) -> str:

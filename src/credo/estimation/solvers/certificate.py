@@ -211,7 +211,7 @@ def _levels(
         share = weights * inverse
         value = np.where(moving, np.add.reduceat(share, starts), 1.0)
         slope = np.where(moving, np.add.reduceat(share * inverse, starts), 1.0)
-        # Weights so small that their slope is zero have no root that can be told from where they are.
+        # Where weights are so small that the slope is zero, the level stays as it is.
         step = value * (value - 1.0) / np.where(slope > 0.0, slope, np.inf)
         level = np.maximum(level + step, lowest)
         moving = moving & (np.abs(step) > 4e-15 * level)
