@@ -35,15 +35,16 @@ def slice_within(
     left: Numbers,
     right: Numbers,
     rng: np.random.Generator,
+    most: int = MOST_SHRINKS,
 ) -> tuple[Numbers, Flags]:
     """Shrink each interval until a point of it lies above its level; all arrays are flat.
 
-    `log_density(points, which)` is asked for those that are still looking; what finds nothing in `MOST_SHRINKS` stays.
+    `log_density(points, which)` is asked for those that are still looking; what finds nothing in `most` steps stays.
     """
     found, looking = now.copy(), np.arange(len(now))
     moved = np.zeros(len(now), dtype=np.bool_)
     left, right = left.copy(), right.copy()
-    for number in range(MOST_SHRINKS):
+    for number in range(most):
         which: Which = looking if number else EVERY  # views of whole arrays instead of copies
         low, high = left[which], right[which]
         tried = low + rng.random(len(looking)) * (high - low)

@@ -94,7 +94,7 @@ def sample_posterior(
 
     points = start(model, scattered[:SUPERCHAINS], rng)
     for _ in range(SPREADING):
-        sweep(model, plan, points, rng, data=False, rounds=WARMUP_ROUNDS)
+        sweep(model, plan, points, rng, data=False)
         run.step()
     state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
     snapshots, most_sweeps = [], MOST_SWEEPS

@@ -20,7 +20,7 @@ from credo.types import Indices, Numbers
 MEAN_STEP_OUT = 1.5  # in log-odds
 MOST_STEPS_OUT = 8
 FARTHEST = 300.0
-WEIGHT_SLICES = 2  # of two components each, in a round
+WEIGHT_SHRINKS = 8  # of the stretch at most: what finds nothing stays, and is tried again in the next round
 FEW = 4  # of so many points one, below which each is computed by itself
 STRETCH = 40.0  # in log-odds, around the split of two components, which is shrunk
 
@@ -36,14 +36,12 @@ def update_shared(
 ) -> None:
     """π, z, m, w, and π once more, given log θ of all distributions that are not summed over; several rounds."""
     has_mean = model.first_predicted > model.uniform_components
-    likelihood = likelihoods(model, state, norms, logs, data)
-    values = _values(model, likelihood)
+    values = _values(likelihoods(model, state, norms, logs, data))
     for number in range(rounds):
         if has_mean and number:
-            likelihood = likelihoods(model, state, component_norms(model, state), logs, data)
-            values = _values(model, likelihood)
-        update_weights(model, state, values, rng)
-        members = update_components(model, state, likelihood, rng)
+            values = _values(likelihoods(model, state, component_norms(model, state), logs, data))
+        update_weights(model, state, values[model.informative.numbers], rng)
+        members = update_components(model, state, values, rng)
         if has_mean:
             update_means(model, state, members, log_sums_of_pooled(model, state, logs), rng)
         update_pool(model, state, members, rng)
@@ -51,10 +49,9 @@ def update_shared(
         state.weights = np.maximum(np.exp(dirichlet_logs(concentrations, rng, axis=1)), SMALLEST)
 
 
-def _values(model: Model, likelihood: Numbers) -> Numbers:
-    """L of the informative distributions, as parts of the largest."""
-    own = likelihood[model.informative.numbers]
-    return np.asarray(np.exp(own - own.max(axis=1, keepdims=True)))
+def _values(likelihood: Numbers) -> Numbers:
+    """L of each distribution, as parts of the largest."""
+    return np.asarray(np.exp(likelihood - likelihood.max(axis=1, keepdims=True)))
 
 
 def component_norms(model: Model, state: ChainStates) -> Numbers:
@@ -104,14 +101,16 @@ def likelihoods(model: Model, state: ChainStates, norms: Numbers, logs: Numbers,
     return found
 
 
-def update_components(model: Model, state: ChainStates, likelihood: Numbers, rng: np.random.Generator) -> Numbers:
+def update_components(model: Model, state: ChainStates, values: Numbers, rng: np.random.Generator) -> Numbers:
     """z of each distribution; returns how many of a CPT have component g, (families, components, chains)."""
-    chances = likelihood + np.log(state.weights)[model.sampled.families]
-    chances -= chances.max(axis=1, keepdims=True)
-    cumulative = np.exp(chances).cumsum(axis=1)
-    drawn = rng.random((len(chances), 1, state.chains)) * cumulative[:, -1:]
+    chances = values * state.weights[model.sampled.families]
     components = chances.shape[1]
-    state.component = np.minimum((drawn > cumulative).sum(axis=1), components - 1)
+    left = rng.random((len(chances), state.chains)) * chances.sum(axis=1)
+    component = np.zeros(left.shape, dtype=np.int64)
+    for g in range(components - 1):  # the first component at which the sum of chances passes what was drawn
+        left -= chances[:, g]
+        component += left > 0.0
+    state.component = component
     return np.stack(
         [model.sum_of_family @ (state.component == g).astype(np.float64) for g in range(components)], axis=1
     )
@@ -178,7 +177,7 @@ class Splits:
 
 
 def update_weights(model: Model, state: ChainStates, values: Numbers, rng: np.random.Generator) -> None:
-    """π of all CPTs, component against component, with z summed over: each distribution adds log Σ_g π_g·L_g.
+    """π of all CPTs, a random component against another, with z summed over: each distribution adds log Σ_g π_g·L_g.
 
     A stretch that nearly all of the mass is in is shrunk until a point of it is in the slice: so the log-odds of two
     components also get from one mode to another. `values` are L, (informative distributions, components, chains).
@@ -188,17 +187,16 @@ def update_weights(model: Model, state: ChainStates, values: Numbers, rng: np.ra
         return
     weights, shape = state.weights[informative.families], (len(informative.families), state.chains)
     pool = model.hyperparameters.pooling_concentration * state.pool
-    for _ in range(WEIGHT_SLICES):
-        i = rng.integers(components, size=shape)
-        j = (i + rng.integers(1, components, size=shape)) % components
-        splits = Splits.of(informative, weights, pool, values, i, j)
-        now = splits.odds.ravel()
-        level = splits.log_density(now, EVERY) - rng.standard_exponential(len(now))
-        left = now - STRETCH * rng.random(len(now))
-        odds, _ = slice_within(splits.log_density, now, level, left, left + STRETCH, rng)
-        for chosen, share in zip((i, j), split(np.clip(odds, -FARTHEST, FARTHEST)), strict=True):
-            parts = np.maximum(splits.both * share.reshape(shape), SMALLEST)
-            np.put_along_axis(weights, chosen[:, None], parts[:, None], axis=1)
+    i = rng.integers(components, size=shape)
+    j = (i + rng.integers(1, components, size=shape)) % components
+    splits = Splits.of(informative, weights, pool, values, i, j)
+    now = splits.odds.ravel()
+    level = splits.log_density(now, EVERY) - rng.standard_exponential(len(now))
+    left = now - STRETCH * rng.random(len(now))
+    odds, _ = slice_within(splits.log_density, now, level, left, left + STRETCH, rng, WEIGHT_SHRINKS)
+    for chosen, share in zip((i, j), split(np.clip(odds, -FARTHEST, FARTHEST)), strict=True):
+        parts = np.maximum(splits.both * share.reshape(shape), SMALLEST)
+        np.put_along_axis(weights, chosen[:, None], parts[:, None], axis=1)
     state.weights[informative.families] = weights
 
 
@@ -275,9 +273,13 @@ def _log_density_of_split(
 
 def update_pool(model: Model, state: ChainStates, members: Numbers, rng: np.random.Generator) -> None:
     """w, by how many tables a Chinese restaurant with these customers has [Teh and others, 2006, section 5]."""
-    expected = model.hyperparameters.pooling_concentration * state.pool  # (components, chains)
-    shape = np.ones_like(state.pool)
-    for n in range(int(members.max(initial=0.0))):
-        opened = rng.random(members.shape) * (expected + n) < expected
-        shape += (opened & (members > n)).sum(axis=0)
+    expected = np.broadcast_to(model.hyperparameters.pooling_concentration * state.pool, members.shape).ravel()
+    tables, customers = np.zeros(members.size), members.ravel()
+    coming, number = np.flatnonzero(customers), 0  # where one more customer comes
+    while len(coming):
+        chance = expected[coming]
+        tables[coming] += rng.random(len(coming)) * (chance + number) < chance
+        number += 1
+        coming = coming[customers[coming] > number]
+    shape = 1.0 + tables.reshape(members.shape).sum(axis=0)
     state.pool = np.maximum(np.exp(dirichlet_logs(shape, rng)), SMALLEST)
