@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 import pytest
@@ -158,6 +160,55 @@ def test_the_most_probable_states(exact: credo.Fit) -> None:
     frame = exact.most_probable({"xray": "shadow"})
     assert frame["given"].to_list() == [False, False, True]
     assert frame["state"].to_list() == ["no", "no", "shadow"]
+
+
+def _most_probable_by_enumeration(network: credo.Network, given: dict[str, str], do: dict[str, str]) -> float:
+    """The largest P(all variables) among states that agree with what is given."""
+    best = 0.0
+    for states in product(*(network.states(name) for name in network.names)):
+        case = dict(zip(network.names, states, strict=True))
+        if all(case[name] == state for name, state in {**given, **do}.items()):
+            best = max(best, _joint(network, case, do))
+    return best
+
+
+def _joint(network: credo.Network, case: dict[str, str], do: dict[str, str]) -> float:
+    value = 1.0
+    for name in network.names:
+        if name not in do:
+            place = tuple(network.states(each).index(case[each]) for each in (*network.parents[name], name))
+            value *= float(network.cpt_array(name)[place])
+    return value
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_effects_of_noisy_families_are_summed_over_in_the_most_probable_states(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names = {"a": ["n", "y"], "b": ["n", "m", "y"], "c": ["n", "y"], "d": ["n", "y"]}
+    cpts = {"a": rng.dirichlet([1, 1]), "b": rng.dirichlet([1, 1, 1], 2), "d": rng.dirichlet([1, 1], 2)}
+    form = credo.NoisyForm(
+        "noisy-or", (("a",), ("b",)), ("n", "y"), leak=True,
+        cpts=(rng.dirichlet([1, 1], 2), rng.dirichlet([1, 1], 3), rng.dirichlet([1, 1])),
+    )  # fmt: skip
+    network = credo.Network(names, {"b": ["a"], "c": ["a", "b"], "d": ["c"]}, cpts, forms={"c": form})
+    rows = pl.DataFrame({name: states[:1] for name, states in names.items()})
+    fit = credo.fit(network, rows, method="ml", fixed=network.names)
+    for given, do in (({}, {}), ({"d": "y"}, {}), ({"a": "y"}, {}), ({}, {"c": "y"}), ({"c": "y"}, {"a": "n"})):
+        found = fit.most_probable(given, interventions=do)
+        case = dict(found.select("variable", "state").iter_rows())
+        assert _joint(network, case, do) == pytest.approx(_most_probable_by_enumeration(network, given, do), rel=1e-12)
+
+
+def test_the_most_probable_states_of_a_noisy_family_with_many_parents_need_evidence() -> None:
+    names = {**{f"x{i}": ["n", "y"] for i in range(40)}, "c": ["n", "y"]}
+    causes = [f"x{i}" for i in range(40)]
+    form = credo.NoisyForm("noisy-or", [(each,) for each in causes], ("n", "y"), cpts=[[[0.9, 0.1], [0.4, 0.6]]] * 40)
+    network = credo.Network(names, {"c": causes}, {each: [0.7, 0.3] for each in causes}, forms={"c": form})
+    fit = credo.fit(network, pl.DataFrame({name: ["n"] for name in names}), method="ml", fixed=network.names)
+    with pytest.raises(credo.TooLargeError, match="Give the states of some of its parents"):
+        fit.most_probable()
+    found = fit.most_probable({each: "n" for each in causes[3:]})
+    assert found.filter(variable="c")["state"].to_list() == ["y"]
 
 
 # Soft evidence is the same as the result of one more test, with these probabilities.
