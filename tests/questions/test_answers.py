@@ -211,6 +211,33 @@ def test_the_most_probable_states_of_a_noisy_family_with_many_parents_need_evide
     assert found.filter(variable="c")["state"].to_list() == ["y"]
 
 
+def test_what_an_impossible_answer_is_sensitive_to() -> None:
+    zeros = NETWORK.with_cpts({"lung": [[1.0, 0.0], [0.8, 0.2]], "xray": [[1.0, 0.0], [0.25, 0.75]]})
+    fit = credo.fit(zeros, ROWS, method="ml", fixed=zeros.names)
+    for question in ("P(lung=yes | smoke=no)", "P(xray=shadow | smoke=no)", "P(lung=no | xray=shadow)"):
+        found = fit.sensitivity(question)
+        changes = dict(found.parameters.select("parameter", "change_per_point").iter_rows())
+        assert found.probability == 0.0
+        for parameter, (name, place) in {
+            "P(lung=yes | smoke=no)": ("lung", (0, 1)),
+            "P(xray=shadow | lung=no)": ("xray", (0, 1)),
+            "P(xray=shadow | lung=yes)": ("xray", (1, 1)),
+        }.items():
+            cpt = zeros.cpt_array(name).copy()
+            cpt[place] += 1e-7
+            cpt[(*place[:-1], 0)] -= 1e-7
+            moved = credo.fit(zeros.with_cpts({name: cpt}), ROWS, method="ml", fixed=zeros.names)
+            slope = 0.01 * float(moved.query(question)) / 1e-7
+            assert changes.get(parameter, 0.0) == pytest.approx(slope, abs=1e-6)
+
+
+def test_an_answer_is_sensitive_to_what_is_certain() -> None:
+    certain = NETWORK.with_cpts({"lung": [[0.0, 1.0], [0.8, 0.2]]})
+    fit = credo.fit(certain, ROWS, method="ml", fixed=certain.names)
+    changes = dict(fit.sensitivity("P(lung=yes)").parameters.select("parameter", "change_per_point").iter_rows())
+    assert changes["P(lung=yes | smoke=no)"] == pytest.approx(0.01 * 0.6)
+
+
 # Soft evidence is the same as the result of one more test, with these probabilities.
 WITH_TEST = credo.Network(
     {**{name: NETWORK.states(name) for name in NETWORK.names}, "test": ["other", "seen"]},

@@ -142,6 +142,7 @@ def prepare(
         reading,
         memory_limit,
         doubts=doubts,
+        doubted=model.doubted,
         stated=model.stated,
     )
     if named is None and prior is None and table.dataset is not None:
