@@ -153,7 +153,7 @@ def _parts(network: Network, source: TableLike, others: Sequence[str], progress:
 
 def checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) -> Dataset:
     """The dataset with the states of a network, if it has these other columns."""
-    missing = [name for name in others if name not in dataset.others]
+    missing = [name for name in others if name not in dataset.others and name not in dataset.names]
     if missing:
         raise DataError(
             f'The dataset was read without the column "{missing[0]}": read it with others=("{missing[0]}",).'
