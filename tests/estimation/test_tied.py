@@ -415,3 +415,13 @@ def test_configurations_that_no_row_shows_matter_to_ties() -> None:
         for share in (0.01, 0.1, 1.0):
             mixed = {name: (1 - share) * cpt + share * others[name] for name, cpt in fit.network.cpts.items()}
             assert value(mixed) <= fit.cll + 1e-6
+
+
+def test_what_a_row_shows_stays_possible_where_its_probability_falls() -> None:
+    """P(data, ties) and P(ties) both fall to zero with P(a=y); their ratio does not, and has its supremum there."""
+    network = Network(dict.fromkeys("abc", ["n", "y"]), {"b": ["a"], "c": ["a", "b"]})
+    rows = pl.DataFrame({"a": [None, "y", "n", "n", "n"], "b": ["y"] * 5, "c": ["y", "n", None, None, None]})
+    fit = credo.fit(network, rows, "rows 1, 5 share c and a\nrows 2, 4 differ in a", method="cml")
+    assert fit.status.name == "CONVERGED"
+    assert fit.cll == pytest.approx(np.log(0.5), abs=1e-4)
+    assert 0.0 < fit.network.cpts["a"][1] < 0.02
