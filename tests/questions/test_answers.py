@@ -238,6 +238,26 @@ def test_an_answer_is_sensitive_to_what_is_certain() -> None:
     assert changes["P(lung=yes | smoke=no)"] == pytest.approx(0.01 * 0.6)
 
 
+def test_an_intervention_sets_one_state(exact: credo.Fit) -> None:
+    for ask in (exact.marginals, exact.most_probable):
+        with pytest.raises(QueryError, match="An intervention sets smoke to one state, not to no, yes"):
+            ask(interventions={"smoke": ["no", "yes"]})
+        with pytest.raises(QueryError, match="Evidence about smoke names no state"):
+            ask({"smoke": []})
+
+
+def test_soft_evidence_has_numbers_for_states() -> None:
+    network = credo.Network({"b": ["0", "1", "2"]})
+    fit = credo.fit(network, pl.DataFrame({"b": ["0", "1", "2", "2"]}), method="ml")
+    as_texts = fit.marginals(soft={"b": {"0": 1, "1": 3}})
+    assert as_texts.equals(fit.marginals(soft={"b": {0: 1, 1: 3}}))  # as evidence may be given
+    for wrong in ({"0": "x"}, {"0": [1.0]}, {"0": None}):
+        with pytest.raises(QueryError, match="The weights of b have to be numbers"):
+            fit.marginals(soft={"b": wrong})  # type: ignore[dict-item]
+    with pytest.raises(QueryError, match="Soft evidence is a mapping"):
+        fit.marginals(soft=["b"])  # type: ignore[arg-type]
+
+
 # Soft evidence is the same as the result of one more test, with these probabilities.
 WITH_TEST = credo.Network(
     {**{name: NETWORK.states(name) for name in NETWORK.names}, "test": ["other", "seen"]},
