@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -419,7 +419,7 @@ def test_configurations_that_no_row_shows_matter_to_ties() -> None:
 
 def test_what_a_row_shows_stays_possible_where_its_probability_falls() -> None:
     """P(data, ties) and P(ties) both fall to zero with P(a=y); their ratio does not, and has its supremum there."""
-    network = Network(dict.fromkeys("abc", ["n", "y"]), {"b": ["a"], "c": ["a", "b"]})
+    network = Network({key: ["n", "y"] for key in "abc"}, {"b": ["a"], "c": ["a", "b"]})
     rows = pl.DataFrame({"a": [None, "y", "n", "n", "n"], "b": ["y"] * 5, "c": ["y", "n", None, None, None]})
     fit = credo.fit(network, rows, "rows 1, 5 share c and a\nrows 2, 4 differ in a", method="cml")
     assert fit.status.name == "CONVERGED"

@@ -327,7 +327,9 @@ def test_an_index_with_the_name_of_a_variable_is_an_error() -> None:
         read_table(NET, levels)
 
 
-@pytest.mark.parametrize(("column", "variable"), [("gro\u0308\u00dfe", "gr\u00f6\u00dfe"), ("GR\u00d6SSE", "gro\u0308\u00dfe")])
+@pytest.mark.parametrize(
+    ("column", "variable"), [("gro\u0308\u00dfe", "gr\u00f6\u00dfe"), ("GR\u00d6SSE", "gro\u0308\u00dfe")]
+)
 def test_a_column_that_is_encoded_in_another_way_is_an_error(column: str, variable: str) -> None:
     network = Network({variable: ["low", "high"], "b": ["0", "1"]})
     with pytest.raises(DataError, match="is similar to the variable"):

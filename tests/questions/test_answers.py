@@ -207,7 +207,7 @@ def test_the_most_probable_states_of_a_noisy_family_with_many_parents_need_evide
     fit = credo.fit(network, pl.DataFrame({name: ["n"] for name in names}), method="ml", fixed=network.names)
     with pytest.raises(credo.TooLargeError, match="Give the states of some of its parents"):
         fit.most_probable()
-    found = fit.most_probable({each: "n" for each in causes[3:]})
+    found = fit.most_probable(dict.fromkeys(causes[3:], "n"))
     assert found.filter(variable="c")["state"].to_list() == ["y"]
 
 

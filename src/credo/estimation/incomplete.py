@@ -261,7 +261,7 @@ def _without_zeros(cpts: Mapping[str, Numbers], names: tuple[str, ...]) -> dict[
     return found
 
 
-def _uniform(network: Network, names: tuple[str, ...]) -> dict[str, Numbers]:
+def _uniform(network: Network, names: tuple[str, ...]) -> Mapping[str, Numbers]:
     """All CPTs of a network, with uniform distributions in those of these names."""
     uniform = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in names}
     return {**network.cpts, **uniform}

@@ -47,7 +47,9 @@ def with_full_families(
             )
         effects = []
         for causes, cpt in zip(form.causes, form.cpts, strict=True):
-            chosen = tuple(network.states(each).index(states[each]) if each in states else slice(None) for each in causes)
+            chosen = tuple(
+                network.states(each).index(states[each]) if each in states else slice(None) for each in causes
+            )
             effects.append(([each for each in causes if each not in states], cpt[chosen]))
         parents[child], cpts[child] = tuple(left), full_cpt(form, left, own, effects)
     return Network(network.variables, parents, cpts, network.name)
