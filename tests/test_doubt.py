@@ -194,3 +194,11 @@ def test_no_weight_of_soft_statements_is_spoken_of() -> None:
     rows = ROWS.with_columns(pl.when(pl.int_range(60) % 20 == 0).then(None).otherwise("lung").alias("lung"))
     fit = credo.fit(NETWORK, rows, "expert a: smoke raises lung", em=credo.EMOptions(starts=1))
     assert not [each for each in fit.findings if each.kind in ("soft weight", "folds")]
+
+
+def test_what_must_hold_is_named_by_its_line() -> None:
+    text = "# from the ward\n\nexpert nurse: P(b=yes | a=yes) >= 0.3\nP(c=yes) * P(a=yes) <= 0.3"
+    network = credo.Network({key: ["no", "yes"] for key in "abc"}, {"b": ["a"]})
+    rows = pl.DataFrame({name: ["no", "yes"] for name in "abc"})
+    messages = [finding.message for finding in credo.fit(network, rows, text).findings]
+    assert "Line 4 must hold: what compares products of probabilities is not doubted." in messages

@@ -242,3 +242,11 @@ def test_forty_parents_cost_ten_small_tables() -> None:
     again = fit.to_dict()
     assert again["cpts"]["y"]["probabilities"] is None
     assert [cause["parents"] for cause in again["noisy"]["y"]["causes"]][:2] == sets[:2]
+
+
+def test_a_full_cpt_does_not_fix_a_noisy_family() -> None:
+    network = credo.Network({key: ["n", "y"] for key in "abc"}, {"c": ["a", "b"]})
+    network = network.with_cpts({"c": [[[0.9, 0.1], [0.4, 0.6]], [[0.3, 0.7], [0.1, 0.9]]]})
+    rows = pl.DataFrame({"a": ["n"], "b": ["y"], "c": ["n"]})
+    with pytest.raises(credo.NetworkError, match="c is noisy-or, and the network has no small CPTs for it"):
+        credo.fit(network, rows, "c is noisy-or of a, b", fixed=["c"])

@@ -38,6 +38,7 @@ from credo.options import EMOptions, TableFormat, TieReading, checked_whole_numb
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
+from credo.statistics.tied_columns import tie_values
 from credo.statistics.ties.likelihood import tie_rows
 from credo.statistics.ties.posterior import NoAssignment, assign, tied_posterior
 from credo.types import Indices, Numbers, Seed, TableLike
@@ -370,10 +371,9 @@ def _groups(dataset: Dataset, column: str | None) -> Indices:
     first_rows = np.arange(len(dataset))
     if column is None:
         return first_rows
-    series = dataset.others[column]
-    known = series.is_not_null().to_numpy()
-    _, first, which = np.unique(series.filter(known).cast(str).to_numpy(), return_index=True, return_inverse=True)
-    first_rows[known] = np.flatnonzero(known)[first[which]]
+    known, values = tie_values(dataset, column)
+    _, first, which = np.unique(np.array(values, dtype=object), return_index=True, return_inverse=True)
+    first_rows[known] = known[first[which]]
     _, group = np.unique(first_rows, return_inverse=True)
     return np.asarray(group, dtype=np.int64)
 

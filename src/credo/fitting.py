@@ -208,8 +208,10 @@ def fit(
         *hidden_findings(table.columns),
         *outside_findings(known.network, table.numbers),
         *_method_findings(problem),
-        *undoubted_findings(model.stated, model.doubted),
-        *(replace(each, message=with_places(each.message, references)) for each in (*zeros, *solution.findings)),
+        *(
+            replace(each, message=with_places(each.message, references))
+            for each in (*undoubted_findings(model.stated, model.doubted), *zeros, *solution.findings)
+        ),
         *impossible_data_findings(whole, problem.counts, problem.kept),
         *order_findings(known),
     )

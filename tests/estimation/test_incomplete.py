@@ -122,3 +122,18 @@ def test_a_fixed_cpt_stays_as_it_is_to_the_last_bit() -> None:
     start = with_zeros().with_cpts({"one": np.array([[0.9, 0.1], [1 / 3, 2 / 3]])})
     fit = credo.fit(start, ROWS, method="map", fixed=["one"], em=EMOptions(starts=3))
     assert fit.network.cpt_array("one").tolist() == start.cpt_array("one").tolist()
+
+
+@pytest.mark.parametrize(
+    ("method", "statement"),
+    [("qmapc", "P(b=y) >= 0.2"), ("qmap", "P(b=y) >= 0.2"), ("cml", "P(b=y) >= 0.2 with confidence 0.5")],
+)
+@pytest.mark.parametrize("given", [(["y", None], None), (["y", None, None], None), (["y", "n", None], [1.0, 0.0, 1.0])])
+def test_folds_whose_other_rows_show_nothing_are_predicted_all_the_same(
+    method: str, statement: str, given: tuple[list[str | None], list[float] | None]
+) -> None:
+    network = credo.Network({"b": ["n", "y"]})
+    values, weights = given
+    rows = pl.DataFrame({"b": values}, schema={"b": pl.String})
+    fit = credo.fit(network, rows, statement, method=method, weights=weights)
+    assert fit.network.cpts["b"][1] > 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -391,3 +392,36 @@ def test_cycles_that_remain_are_measured() -> None:
 )
 def test_an_error_that_matters_is_no_convergence(correction: float | None, error: float, far: bool) -> None:
     assert is_far_off(TiedLikelihood(-10.0, False, True, correction, error)) is far
+
+
+def test_configurations_that_no_row_shows_matter_to_ties() -> None:
+    """P(ties) depends on them too; the exact likelihood by enumeration, from many random points."""
+    network = Network({"s": ["n", "y"], "d": ["1", "2", "3"], "x": ["n", "y"]}, {"x": ["s", "d"]})
+    rows = pl.DataFrame({"s": ["n", "y", "y"], "d": ["1", "2", "3"], "x": ["n", "y", "n"]})
+
+    def value(cpts: Mapping[str, np.ndarray]) -> float:
+        joint = cpts["s"][:, None, None] * cpts["d"][None, :, None] * cpts["x"]
+        yes = joint[..., 1].sum()
+        seen = np.log([joint[0, 0, 0], joint[1, 1, 1], joint[1, 2, 0]]).sum()
+        return float(seen - np.log(2 * yes * (1 - yes)))
+
+    fit = credo.fit(network, rows, "rows 1, 2 differ in x", method="cml")
+    assert fit.status.name == "CONVERGED"
+    assert fit.cll == pytest.approx(value(fit.network.cpts), abs=1e-9)
+    assert not [finding for finding in fit.findings if finding.kind == "no data"]
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        others = {name: rng.dirichlet(np.ones(cpt.shape[-1]), cpt.shape[:-1]) for name, cpt in fit.network.cpts.items()}
+        for share in (0.01, 0.1, 1.0):
+            mixed = {name: (1 - share) * cpt + share * others[name] for name, cpt in fit.network.cpts.items()}
+            assert value(mixed) <= fit.cll + 1e-6
+
+
+def test_what_a_row_shows_stays_possible_where_its_probability_falls() -> None:
+    """P(data, ties) and P(ties) both fall to zero with P(a=y); their ratio does not, and has its supremum there."""
+    network = Network({key: ["n", "y"] for key in "abc"}, {"b": ["a"], "c": ["a", "b"]})
+    rows = pl.DataFrame({"a": [None, "y", "n", "n", "n"], "b": ["y"] * 5, "c": ["y", "n", None, None, None]})
+    fit = credo.fit(network, rows, "rows 1, 5 share c and a\nrows 2, 4 differ in a", method="cml")
+    assert fit.status.name == "CONVERGED"
+    assert fit.cll == pytest.approx(np.log(0.5), abs=1e-4)
+    assert 0.0 < fit.network.cpts["a"][1] < 0.02

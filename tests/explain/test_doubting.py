@@ -69,3 +69,20 @@ def test_a_doubted_statement_that_the_data_contradict_is_not_passed_over() -> No
     summary = " ".join(fitted.explain().summary)
     assert "The data on their own contradict “P(a=yes) >= 0.6” (line 1), which may be wrong." in summary
     assert "contradict none" not in summary
+
+
+@pytest.mark.parametrize("other", ["", "P(a=yes) <= 0.7\n", "P(b=yes) >= 0.2\n"])
+def test_a_doubted_statement_about_fixed_numbers_alone_changes_nothing(other: str) -> None:
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]}, {"b": [[0.9, 0.1], [0.4, 0.6]]})
+    rows = pl.DataFrame({"a": ["no", "yes"], "b": ["no", "yes"]})
+    fit = credo.fit(network, rows, f"{other}expert joe: P(b=yes | a=yes) >= 0.5", fixed=["b"])
+    assert fit.statements()["probability"].to_list() == [1.0]
+    explained = {each.statement.number: each for each in fit.explain(verbose=False).statements}
+    assert explained[len(fit.knowledge) - 1].largest_change == 0.0
+
+
+def test_statements_about_several_cpts_are_used_beside_experts() -> None:
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
+    rows = pl.DataFrame({"a": ["no", "yes"] * 5, "b": ["no", "yes"] * 5})
+    fit = credo.fit(network, rows, "P(b=yes) <= 0.3\nexpert joe: P(b=yes | a=yes) >= 0.5")
+    assert "was not used" not in str(fit.explain(verbose=False))

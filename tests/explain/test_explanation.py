@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -207,3 +209,17 @@ def test_the_summary_says_by_what_a_statement_is_the_first() -> None:
     assert fit.binding()["gain_per_point"].to_list() == pytest.approx([5 / 0.45 - 5 / 0.55, 0.1 / 0.6], rel=1e-6)
     sentence = "2 statements shaped the result; “P(b=yes | a=yes) <= 0.6” (line 2) changed a probability most, by 40.0"
     assert any(each.startswith(sentence) for each in fit.explain().summary)
+
+
+@pytest.mark.parametrize("options", [{"method": "cml"}, {"method": "map"}, {"doubt": True}])
+def test_statements_about_fixed_cpts_that_do_not_hold_are_not_satisfied(options: dict[str, Any]) -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]}, {"a": [0.5, 0.5]})
+    rows = pl.DataFrame({"a": ["n", "y", "y"], "b": ["n", "y", "n"]})
+    line = "P(a=y) >= 0.6 with confidence 0.4"
+    explained = credo.fit(network, rows, line, fixed=["a"], **options).explain(verbose=False)
+    assert explained.statements[0].effect is Effect.VIOLATED
+    assert explained.statements[0].excess == pytest.approx(0.1)
+    assert "The data agree with every statement" not in str(explained)
+    assert "One is not satisfied" in str(explained)
+    holds = credo.fit(network, rows, "P(a=y) >= 0.4", fixed=["a"], method="cml").explain(verbose=False)
+    assert holds.statements[0].effect is Effect.SATISFIED

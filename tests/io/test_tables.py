@@ -317,6 +317,25 @@ def test_numbers_that_polars_does_not_know_become_texts() -> None:
     assert read_table(network, pa.table([column], names=["price"])).codes.tolist() == [[0], [1], [-1]]
 
 
+def test_an_index_with_the_name_of_a_variable_is_an_error() -> None:
+    frame = pd.DataFrame({"smoke": ["no", "yes"], "lung": [False, False]}).set_index("smoke")
+    with pytest.raises(DataError, match=r"smoke is the index of the frame, not a column: use frame.reset_index\(\)"):
+        read_table(NET, frame)
+    assert read_table(NET, frame.rename_axis(index="patient")).hidden[0] == "smoke"
+    levels = frame.set_index("lung", append=True).assign(grade="1")
+    with pytest.raises(DataError, match="smoke is the index"):
+        read_table(NET, levels)
+
+
+@pytest.mark.parametrize(
+    ("column", "variable"), [("gro\u0308\u00dfe", "gr\u00f6\u00dfe"), ("GR\u00d6SSE", "gro\u0308\u00dfe")]
+)
+def test_a_column_that_is_encoded_in_another_way_is_an_error(column: str, variable: str) -> None:
+    network = Network({variable: ["low", "high"], "b": ["0", "1"]})
+    with pytest.raises(DataError, match="is similar to the variable"):
+        read_table(network, pl.DataFrame({column: ["low"], "b": ["0"]}))
+
+
 SIMILAR = {
     "Smoke": '"Smoke" is similar to the variable "smoke"',
     "s moke": '"s moke"',

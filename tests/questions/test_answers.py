@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 import pytest
@@ -158,6 +160,102 @@ def test_the_most_probable_states(exact: credo.Fit) -> None:
     frame = exact.most_probable({"xray": "shadow"})
     assert frame["given"].to_list() == [False, False, True]
     assert frame["state"].to_list() == ["no", "no", "shadow"]
+
+
+def _most_probable_by_enumeration(network: credo.Network, given: dict[str, str], do: dict[str, str]) -> float:
+    """The largest P(all variables) among states that agree with what is given."""
+    best = 0.0
+    for states in product(*(network.states(name) for name in network.names)):
+        case = dict(zip(network.names, states, strict=True))
+        if all(case[name] == state for name, state in {**given, **do}.items()):
+            best = max(best, _joint(network, case, do))
+    return best
+
+
+def _joint(network: credo.Network, case: dict[str, str], do: dict[str, str]) -> float:
+    value = 1.0
+    for name in network.names:
+        if name not in do:
+            place = tuple(network.states(each).index(case[each]) for each in (*network.parents[name], name))
+            value *= float(network.cpt_array(name)[place])
+    return value
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_effects_of_noisy_families_are_summed_over_in_the_most_probable_states(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names = {"a": ["n", "y"], "b": ["n", "m", "y"], "c": ["n", "y"], "d": ["n", "y"]}
+    cpts = {"a": rng.dirichlet([1, 1]), "b": rng.dirichlet([1, 1, 1], 2), "d": rng.dirichlet([1, 1], 2)}
+    form = credo.NoisyForm(
+        "noisy-or", (("a",), ("b",)), ("n", "y"), leak=True,
+        cpts=(rng.dirichlet([1, 1], 2), rng.dirichlet([1, 1], 3), rng.dirichlet([1, 1])),
+    )  # fmt: skip
+    network = credo.Network(names, {"b": ["a"], "c": ["a", "b"], "d": ["c"]}, cpts, forms={"c": form})
+    rows = pl.DataFrame({name: states[:1] for name, states in names.items()})
+    fit = credo.fit(network, rows, method="ml", fixed=network.names)
+    for given, do in (({}, {}), ({"d": "y"}, {}), ({"a": "y"}, {}), ({}, {"c": "y"}), ({"c": "y"}, {"a": "n"})):
+        found = fit.most_probable(given, interventions=do)
+        case = dict(found.select("variable", "state").iter_rows())
+        assert _joint(network, case, do) == pytest.approx(_most_probable_by_enumeration(network, given, do), rel=1e-12)
+
+
+def test_the_most_probable_states_of_a_noisy_family_with_many_parents_need_evidence() -> None:
+    names = {**{f"x{i}": ["n", "y"] for i in range(40)}, "c": ["n", "y"]}
+    causes = [f"x{i}" for i in range(40)]
+    form = credo.NoisyForm("noisy-or", [(each,) for each in causes], ("n", "y"), cpts=[[[0.9, 0.1], [0.4, 0.6]]] * 40)
+    network = credo.Network(names, {"c": causes}, {each: [0.7, 0.3] for each in causes}, forms={"c": form})
+    fit = credo.fit(network, pl.DataFrame({name: ["n"] for name in names}), method="ml", fixed=network.names)
+    with pytest.raises(credo.TooLargeError, match="Give the states of some of its parents"):
+        fit.most_probable()
+    found = fit.most_probable(dict.fromkeys(causes[3:], "n"))
+    assert found.filter(variable="c")["state"].to_list() == ["y"]
+
+
+def test_what_an_impossible_answer_is_sensitive_to() -> None:
+    zeros = NETWORK.with_cpts({"lung": [[1.0, 0.0], [0.8, 0.2]], "xray": [[1.0, 0.0], [0.25, 0.75]]})
+    fit = credo.fit(zeros, ROWS, method="ml", fixed=zeros.names)
+    for question in ("P(lung=yes | smoke=no)", "P(xray=shadow | smoke=no)", "P(lung=no | xray=shadow)"):
+        found = fit.sensitivity(question)
+        changes = dict(found.parameters.select("parameter", "change_per_point").iter_rows())
+        assert found.probability == 0.0
+        for parameter, (name, place) in {
+            "P(lung=yes | smoke=no)": ("lung", (0, 1)),
+            "P(xray=shadow | lung=no)": ("xray", (0, 1)),
+            "P(xray=shadow | lung=yes)": ("xray", (1, 1)),
+        }.items():
+            cpt = zeros.cpt_array(name).copy()
+            cpt[place] += 1e-7
+            cpt[(*place[:-1], 0)] -= 1e-7
+            moved = credo.fit(zeros.with_cpts({name: cpt}), ROWS, method="ml", fixed=zeros.names)
+            slope = 0.01 * float(moved.query(question)) / 1e-7
+            assert changes.get(parameter, 0.0) == pytest.approx(slope, abs=1e-6)
+
+
+def test_an_answer_is_sensitive_to_what_is_certain() -> None:
+    certain = NETWORK.with_cpts({"lung": [[0.0, 1.0], [0.8, 0.2]]})
+    fit = credo.fit(certain, ROWS, method="ml", fixed=certain.names)
+    changes = dict(fit.sensitivity("P(lung=yes)").parameters.select("parameter", "change_per_point").iter_rows())
+    assert changes["P(lung=yes | smoke=no)"] == pytest.approx(0.01 * 0.6)
+
+
+def test_an_intervention_sets_one_state(exact: credo.Fit) -> None:
+    for ask in (exact.marginals, exact.most_probable):
+        with pytest.raises(QueryError, match="An intervention sets smoke to one state, not to no, yes"):
+            ask(interventions={"smoke": ["no", "yes"]})
+        with pytest.raises(QueryError, match="Evidence about smoke names no state"):
+            ask({"smoke": []})
+
+
+def test_soft_evidence_has_numbers_for_states() -> None:
+    network = credo.Network({"b": ["0", "1", "2"]})
+    fit = credo.fit(network, pl.DataFrame({"b": ["0", "1", "2", "2"]}), method="ml")
+    as_texts = fit.marginals(soft={"b": {"0": 1, "1": 3}})
+    assert as_texts.equals(fit.marginals(soft={"b": {0: 1, 1: 3}}))  # as evidence may be given
+    for wrong in ({"0": "x"}, {"0": [1.0]}, {"0": None}):
+        with pytest.raises(QueryError, match="The weights of b have to be numbers"):
+            fit.marginals(soft={"b": wrong})  # type: ignore[dict-item]
+    with pytest.raises(QueryError, match="Soft evidence is a mapping"):
+        fit.marginals(soft=["b"])  # type: ignore[arg-type]
 
 
 # Soft evidence is the same as the result of one more test, with these probabilities.

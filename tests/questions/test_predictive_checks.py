@@ -339,3 +339,14 @@ def test_a_variable_with_one_state_is_linked_to_nothing() -> None:
     rows = pl.DataFrame({"one": ["only"] * 6, "two": ["no", "yes"] * 3, "three": ["low", "mid", "high"] * 2})
     found = credo.fit(network, rows, method="map").predictive_checks()
     assert found.filter(kind="link").select("variable", "other").rows() == [("three", "two")]
+
+
+@pytest.mark.parametrize("weight", [3.0, 1e4, 1e9, 4e14])
+def test_rows_of_any_weight_are_compared(weight: float, tmp_path: Path) -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]})
+    rows = pl.DataFrame({"a": ["n", "y", "n", "y"], "b": ["n", "y", "y", "n"], "w": [2 * weight, 2 * weight, 0.0, 0.0]})
+    fit = credo.fit(network, rows, method="ml", weights="w")
+    found = fit.predictive_checks().filter(kind="link")
+    assert found["alarm"].to_list() == [True]  # a and b are always equal
+    fit.report(tmp_path / "page.html")
+    assert credo.load(fit.save(tmp_path / "model.fit")).predictive_checks().filter(kind="link").equals(found)

@@ -360,3 +360,30 @@ def test_cut_points_and_the_range_seen_come_back(tmp_path: Path) -> None:
 def test_every_field_of_a_network_is_written() -> None:
     derived = {"order", "_by_name"}
     assert set(NETWORK_PARTS) == {each.name for each in fields(credo.Network)} - derived
+
+
+@pytest.mark.parametrize(
+    ("method", "statements"),
+    [
+        ("posterior", "expert joe: P(b=s0 | a=s0) >= 0.3\nP(d=s0) <= 0.9\nP(a=s0 | d=s0) >= 0.2"),
+        ("posterior", "expert joe: P(d=s0) <= 0.4\nP(b=s0 | a=s0) >= 0.3"),
+        ("map", "expert joe: P(a=s0) is about 0.305"),
+        ("cmap", "P(d=s0, a=s0) = 0"),
+        ("posterior", "P(d=s0, a=s0) = 0"),
+    ],
+)
+def test_statements_that_may_be_wrong_and_impossible_events_are_explained_alike_after_loading(
+    method: str, statements: str, tmp_path: Path
+) -> None:
+    made = credo.fit(TRUTH.without_cpts(), TRUTH.sample(40, 1), statements, method=method, posterior=FEW)
+    back = saved(made, tmp_path)
+    require_same(made, back)
+    assert made.problem is not None
+    assert back.problem is not None
+    one, two = made.problem.constraints, back.problem.constraints
+    assert one.general == two.general
+    for column in ("indices", "coefficients", "bounds", "statements", "equality", "confidences"):
+        assert np.array_equal(getattr(one.linear, column), getattr(two.linear, column), equal_nan=True), column
+    explained, again = made.explain(verbose=False), back.explain(verbose=False)
+    assert str(explained) == str(again)
+    assert explained.next_observations == again.next_observations

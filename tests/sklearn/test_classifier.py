@@ -499,3 +499,9 @@ def test_cut_points_of_a_given_network_are_used() -> None:
     other = KnowledgeClassifier(network=network, method="map", bins={"age": [25]})
     other.fit(pd.DataFrame({"age": [20, 30, 70, 80]}), [0, 1, 1, 1])
     assert other.predict(pd.DataFrame({"age": [24, 26]})).tolist() == [0, 1]
+
+
+def test_two_columns_of_one_name_are_an_error() -> None:
+    frame = pd.DataFrame([[1.0, 2.0], [2.0, 1.0]] * 5, columns=["age", "age"])
+    with pytest.raises(credo.DataError, match='The table has two columns named "age"'):
+        KnowledgeClassifier().fit(frame, ["no", "yes"] * 5)

@@ -15,6 +15,7 @@ import numpy as np
 
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import (
+    Constraints,
     GeneralConstraint,
     LinearConstraint,
     LinearConstraints,
@@ -42,29 +43,40 @@ def with_certain_zeros(problem: Problem) -> tuple[Problem, tuple[Finding, ...]]:
     Statements whose zeros other statements or fixed CPTs forbid stay as they are.
     """
     findings: list[Finding] = []
-    for constraint in problem.constraints.general:
+    stated = problem.constraints
+    for place, constraint in enumerate(stated.general):
         events = impossible_events(constraint, problem)
         if not events:
             continue
         zeros = _zeros(problem, events)
         if zeros is None:
             continue
-        own = LinearConstraints.of(
-            LinearConstraint((index,), (1.0,), 0.0, constraint.statement, equality=constraint.equality)
-            for index in zeros.tolist()
-        )
-        constraints = replace(
-            problem.constraints,
-            linear=joined((problem.constraints.linear, own)),
-            general=tuple(each for each in problem.constraints.general if each is not constraint),
-        )
+        own = np.column_stack((np.full_like(zeros, place), zeros))
+        all_zeros = np.concatenate((problem.zeros, own))
+        constraints = zeros_in_place(stated, all_zeros)
         blocks = blocks_of(constraints)
         touched = set(zeros.tolist())
         if any(interior_of(block) is None for block in blocks if touched.intersection(block.parameters.tolist())):
             continue
-        problem = replace(problem, constraints=constraints, blocks=blocks)
+        problem = replace(problem, constraints=constraints, blocks=blocks, zeros=all_zeros)
         findings.append(_finding(problem, constraint.statement, zeros))
     return problem, tuple(findings)
+
+
+def zeros_in_place(stated: Constraints, zeros: Indices) -> Constraints:
+    """The constraints with these zeros, (…, 2), in place of the statements about any probability that they satisfy.
+
+    The first column has the place of such a statement among all of them, the second a parameter that is zero.
+    """
+    if not len(zeros):
+        return stated
+    own = LinearConstraints.of(
+        LinearConstraint((index,), (1.0,), 0.0, general.statement, equality=general.equality)
+        for general, index in ((stated.general[place], index) for place, index in zeros.tolist())
+    )
+    replaced = set(zeros[:, 0].tolist())
+    left = tuple(each for place, each in enumerate(stated.general) if place not in replaced)
+    return replace(stated, linear=joined((stated.linear, own)), general=left)
 
 
 def impossible_events(constraint: GeneralConstraint, problem: Problem) -> tuple[NetworkProbability, ...]:

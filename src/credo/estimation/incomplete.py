@@ -7,7 +7,7 @@ as if they had been observed. Where knowledge ties rows together, the E-step is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -32,11 +32,13 @@ from credo.estimation.tied import TiedEStep, is_far_off, tie_finding, tied_e_ste
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.io.folds import folds_of_rows
+from credo.model.network import Network
 from credo.options import EMOptions, TieReading
 from credo.statistics.inference.expected_counts import (
     PreparedRows,
     as_counts,
     expected_cells,
+    has_data,
     log_likelihood_of,
     prepare,
 )
@@ -225,14 +227,16 @@ def _folds(
         chosen = (folds_of_rows(problem.seed, folds, 0, len(dataset), len(dataset)) == fold) == is_held_out
         return prepare(layout, dataset.rows(chosen), problem.memory_limit)
 
-    start = replace(problem, network=problem.network.with_cpts(_without_zeros(result, problem.names)))
+    start = replace(problem, network=problem.network.with_cpts(_without_zeros(result.cpts, problem.names)))
     found = []
     for fold in range(folds):
         training = prepared_fold(fold, is_held_out=False)
-        own = _run(method, start, Independent(training), False, FOLD_OPTIONS)
-        theta = training.layout.pack(own.cpts)
+        cpts = _uniform(problem.network, problem.names)  # where the rows of all other folds show nothing
+        if has_data(training):
+            cpts = _run(method, start, Independent(training), False, FOLD_OPTIONS).cpts
+        theta = training.layout.pack(cpts)
         held_out = prepared_fold(fold, is_held_out=True)
-        smoothed = held_out.layout.pack(_without_zeros(own, problem.names) | _others(own, problem.names))
+        smoothed = held_out.layout.pack({**cpts, **_without_zeros(cpts, problem.names)})
         smoothed = with_zeros(held_out, smoothed, pinned_cells(problem))
         found.append(
             Fold(
@@ -248,17 +252,19 @@ def _folds(
     return tuple(found), [Finding("folds", message)]
 
 
-def _without_zeros(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
+def _without_zeros(cpts: Mapping[str, Numbers], names: tuple[str, ...]) -> dict[str, Numbers]:
     """CPTs under which no held-out row is impossible, but for numbers that are pinned at zero."""
     found = {}
     for name in names:
-        cpt = np.maximum(result.cpts[name], 1e-9)
+        cpt = np.maximum(cpts[name], 1e-9)
         found[name] = cpt / cpt.sum(axis=-1, keepdims=True)
     return found
 
 
-def _others(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
-    return {name: cpt for name, cpt in result.cpts.items() if name not in names}
+def _uniform(network: Network, names: tuple[str, ...]) -> Mapping[str, Numbers]:
+    """All CPTs of a network, with uniform distributions in those of these names."""
+    uniform = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in names}
+    return {**network.cpts, **uniform}
 
 
 def _by_gradient(method: Method, problem: Problem, dataset: Dataset | PartitionedRows) -> Solution:

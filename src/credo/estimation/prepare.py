@@ -142,6 +142,7 @@ def prepare(
         reading,
         memory_limit,
         doubts=doubts,
+        doubted=model.doubted,
         stated=model.stated,
     )
     if named is None and prior is None and table.dataset is not None:
@@ -296,7 +297,11 @@ def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple
         expansion.original.variable(name)
         for own in expansion.effects.get(name, (name,)):
             if own not in expansion.network.cpts:
-                raise NetworkError(f"The CPT of {name} is to stay as it is, but the network has none for it.")
+                why = "the network has none for it"
+                if name in expansion.effects:
+                    kind = expansion.original.forms[name].kind
+                    why = f"{name} is {kind}, and the network has no small CPTs for it"
+                raise NetworkError(f"The CPT of {name} is to stay as it is, but {why}.")
             kept[own] = None
     learned = tuple(name for name in expansion.network.names if name not in kept and name not in expansion.winners)
     return tuple(kept), learned

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from credo.estimation.method import Method
 
 
+NO_ZEROS = np.zeros((0, 2), dtype=np.int64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
     """One fold of cross-validation: the counts to estimate from, and those to predict."""
@@ -59,7 +62,11 @@ class Problem:
     memory_limit: int | None = None
     pinned: Indices = field(default_factory=lambda: NONE)  # parameters that can only be zero, where they were sought
     not_posterior: str = ""  # why `auto` is not the method posterior for incomplete rows; sentences
-    doubts: DoubtedStatements | None = None  # which may be wrong
+    doubts: DoubtedStatements | None = None  # which may be wrong, where the method weighs them
+    doubted: Indices = field(default_factory=lambda: NONE)  # the numbers of all that may be wrong, weighed or not
+    # (…, 2) numbers of CPTs that are zero in place of a statement that calls something impossible: its place among the
+    # stated ones about any probability, and the parameter
+    zeros: Indices = field(default_factory=lambda: NO_ZEROS)
     stated: Constraints | None = None  # as the knowledge states them: nothing substituted, doubted or left out
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     progress: ProgressListener | None = field(default=None, repr=False)  # receives an event now and then

@@ -38,6 +38,8 @@ from credo.types import Indices, Numbers
 
 # An error of the logarithm that is as large as the effect of a row or two moves the optimum about as far as they do.
 FAR_OFF = 1.0
+LEAST_COUNT = 0.1  # of a distribution, as a share of its count in the ties alone
+LEAST_OF_STATE = 1e-3  # of the count of what rows show, as a share of what its count falls by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,9 +143,17 @@ def _quality(likelihood: TiedLikelihood) -> str:
 
 
 def countable(seen: Numbers, chance: Numbers, theta: Numbers, starts: Indices) -> Numbers:
-    """N1 − N2 + κ·θ with the least κ that is no less than the distribution's N2 and leaves no count negative."""
+    """N1 − N2 + κ·θ with the least κ that is no less than the distribution's N2 and leaves no count negative.
+
+    A distribution that no row shows may matter to the ties alone. It keeps a count, so that an M-step does not take it
+    for one without data. What rows show keeps a count, too: its probability may fall towards zero, but where it is
+    zero, these rows and their ties are impossible.
+    """
     lengths = np.diff(starts, append=len(theta))
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.where(chance > seen, (chance - seen) / theta, 0.0)
-    hold = np.maximum(np.add.reduceat(chance, starts), np.maximum.reduceat(needed, starts))
+    needed = np.where(seen > 0.0, (1.0 + LEAST_OF_STATE) * needed, needed)
+    all_seen, all_chance = np.add.reduceat(seen, starts), np.add.reduceat(chance, starts)
+    hold = np.maximum(all_chance, np.maximum.reduceat(needed, starts))
+    hold = np.maximum(hold, (1.0 + LEAST_COUNT) * all_chance - all_seen)
     return np.maximum(seen - chance + np.repeat(hold, lengths) * theta, 0.0)

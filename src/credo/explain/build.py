@@ -168,11 +168,13 @@ def explain_statements(
 
     A posterior mean is at no bound: there a statement that changed the mean counts as binding whatever its multiplier.
     """
-    excesses, about = statement_excesses(problem.constraints, network), _configurations_of(problem.blocks)
+    # As stated: a statement about CPTs that were kept is no constraint of the problem, and may not hold.
+    stated = problem.constraints if problem.stated is None else problem.stated
+    excesses, about = statement_excesses(stated, network), _configurations_of(problem.blocks)
     amounts = {each.statement.number: -np.inf if each.amount is None else each.amount for each in unused}
     excesses |= {number: Excess(amount, amount) for number, amount in amounts.items()}
     any_multiplier = of_mean or not multipliers
-    of_several = set((problem.stated or problem.constraints).general_statements)
+    of_several = set(stated.general_statements)
     explained = []
     for reference, statement in zip(references_to(knowledge.statements), knowledge.statements, strict=True):
         number = reference.number

@@ -206,6 +206,8 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
         blocks = with_general_blocks(blocks, region, posterior.sampled.layout)
         general = DrawnGeneral.of(region, blocks)
     blocks, doubted = apart(blocks, problem.doubts, general)
+    if not doubted.parameters:  # all that these statements are about is fixed
+        return {number: StatementEffect((), 0.0) for number in problem.doubts.numbers.tolist()}
     draws = posterior.draws[:, :, : doubted.parameters]
     true = doubted.true(draws).reshape(len(problem.doubts), -1)
     draws = draws.reshape(-1, doubted.parameters)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from credo.errors import (
     ROWS_FROM_1,
@@ -136,19 +137,29 @@ _LOOK_ALIKE = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u200b-\u200d\u2060\ufeff]+"
 
 
 def _require_no_similar(columns: Sequence[str], network: Network, present: Collection[str]) -> None:
-    """Raise if a column differs from a variable without one only in case, blanks, underscores or hyphens.
+    """Raise if a column differs from a variable without one only in case, blanks, underscores, hyphens or encoding.
 
     The variable would be hidden otherwise, and its data ignored.
     """
-    folded = {_LOOK_ALIKE.sub("", name).casefold(): name for name in network.names if name not in present}
+    folded = {_folded(name): name for name in network.names if name not in present}
     for column in columns:
-        key = _LOOK_ALIKE.sub("", column).casefold()
+        key = _folded(column)
         if key and (variable := folded.get(key)) is not None:
+            if normalize("NFC", column) == normalize("NFC", variable):
+                what = "only how letters with accents are encoded differs"
+                names = ascii(column), ascii(variable)
+            else:
+                what = "only upper and lower case, blanks, underscores or hyphens differ"
+                names = _visible(column), _visible(variable)
             raise DataError(
-                f"The column {_visible(column)} is similar to the variable {_visible(variable)}, which has no column: "
-                "only upper and lower case, blanks, underscores or hyphens differ. Rename one of them, or remove the "
-                "column."
+                f"The column {names[0]} is similar to the variable {names[1]}, which has no column: {what}. Rename "
+                "one of them, or remove the column."
             )
+
+
+def _folded(name: str) -> str:
+    """The same text for names that look alike: ö is one character, or o and dots."""
+    return normalize("NFC", _LOOK_ALIKE.sub("", normalize("NFC", name)).casefold())
 
 
 def _visible(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, counted, is_text, listing
-from credo.io.columns import NO_COLUMNS, match_columns, no_rows, no_weight, text_of
+from credo.io.columns import NO_COLUMNS, Columns, match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.dialects import USUAL, declaration, declared, format_of, has_decimal_comma, require_only
 from credo.io.excel import EXCEL_ENDINGS, read_sheet, texts_of
@@ -153,7 +153,7 @@ def _parts(network: Network, source: TableLike, others: Sequence[str], progress:
 
 def checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) -> Dataset:
     """The dataset with the states of a network, if it has these other columns."""
-    missing = [name for name in others if name not in dataset.others]
+    missing = [name for name in others if name not in dataset.others and name not in dataset.names]
     if missing:
         raise DataError(
             f'The dataset was read without the column "{missing[0]}": read it with others=("{missing[0]}",).'
@@ -285,6 +285,7 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
         match_columns(header, network, others)
     frame = narwhals_frame(source)
     columns = match_columns(frame.columns, network, others)
+    _require_no_index(source, columns)
     if not has_queries() and isinstance(frame, nw.DataFrame):
         yield encode(as_polars({name: frame[name] for name in columns.used}), columns, network)
         return
@@ -292,6 +293,17 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
     eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
     series = {name: eager[name] for name in eager.columns}
     yield from parts_of_lazy(network, as_polars(series).lazy(), others, len(eager))
+
+
+def _require_no_index(source: FrameLike, columns: Columns) -> None:
+    """Raise if a variable without a column is the index of a frame of pandas: its data would be ignored."""
+    names = getattr(getattr(source, "index", None), "names", None)
+    for name in names if isinstance(names, Sequence) else ():
+        if name in columns.hidden:
+            raise DataError(
+                f"The variable {name} is the index of the frame, not a column: use frame.reset_index(), or rename the "
+                "index."
+            )
 
 
 def header_of(frame: FrameLike) -> list[str] | None:

@@ -95,7 +95,11 @@ def as_evidence(network: Network, evidence: object) -> dict[str, tuple[str, ...]
         return _Reader(network, evidence, "evidence", _EVIDENCE_SHAPE).given()
     if not isinstance(evidence, Mapping):
         raise QueryError(f"Evidence is a mapping from variables to states, not {evidence!r}. {_EVIDENCE_SHAPE}")
-    return checked_evidence(network, {name: value for name, value in evidence.items() if not is_missing(value)})
+    found = checked_evidence(network, {name: value for name, value in evidence.items() if not is_missing(value)})
+    for name, states in found.items():
+        if not states:
+            raise QueryError(f"Evidence about {name} names no state. {_EVIDENCE_SHAPE}")
+    return found
 
 
 def checked_evidence(network: Network, evidence: Mapping[str, object]) -> dict[str, tuple[str, ...]]:

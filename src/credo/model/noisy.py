@@ -204,14 +204,22 @@ class NoisyForm:
         return self.kind, self.sets, self.order, self.leak
 
 
-def full_cpt(form: NoisyForm, parents: Sequence[str], states: Sequence[str]) -> Numbers:
+def full_cpt(
+    form: NoisyForm,
+    parents: Sequence[str],
+    states: Sequence[str],
+    effects: Sequence[tuple[Sequence[str], Numbers]] | None = None,
+) -> Numbers:
     """The full CPT P(child | all parents) of a noisy family, axes (parents…, child).
 
-    Distributions are cumulated from the losing end, multiplied, and differenced again.
+    Distributions are cumulated from the losing end, multiplied, and differenced again. `effects` are the causes and
+    the small CPT of each effect, where they are not those of the form because the states of some causes are known.
     """
+    if effects is None:
+        effects = list(zip(form.causes, form.cpts, strict=True))
     places = [states.index(state) for state in (form.order if form.takes_highest else reversed(form.order))]
     product: Numbers = np.ones(())
-    for causes, cpt in zip(form.causes, form.cpts, strict=True):
+    for causes, cpt in effects:
         cumulative = np.cumsum(cpt[..., places], axis=-1)
         cumulative[..., -1] = 1.0
         axes = [parents.index(parent) for parent in causes]

@@ -18,6 +18,7 @@ from credo.errors import OptionError, QueryError
 from credo.explain.number_texts import interval_percents, percent_digits
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
+from credo.model.full_families import with_full_families
 from credo.model.network import Network
 from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
@@ -158,18 +159,20 @@ def most_probable(
 ) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
-    They are those of the learned CPTs, not of single draws.
+    They are those of the learned CPTs, not of single draws; the effects of noisy families are summed over.
     """
     import polars as pl
 
     given = as_given(fit.network, evidence, interventions, soft)
-    network = expand(fit.network).network
-    states, value = most_probable_states(network, as_batch(network), *given)
+    limit = None if fit.problem is None else fit.problem.memory_limit
+    known = {name: values[0] for name, values in given.evidence.items() if len(values) == 1}
+    network = with_full_families(fit.network, known, given.interventions, limit)
+    states, value = most_probable_states(network, as_batch(network), *given, memory_limit=limit)
     require_possible(np.array([value]), Query({}, given.evidence, given.interventions))
     names = fit.network.names
-    known = {*given.evidence, *given.interventions}
+    asked = {*given.evidence, *given.interventions}
     return pl.DataFrame(
-        {"variable": names, "state": [states[name] for name in names], "given": [name in known for name in names]}
+        {"variable": names, "state": [states[name] for name in names], "given": [name in asked for name in names]}
     )
 
 

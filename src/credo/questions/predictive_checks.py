@@ -44,6 +44,7 @@ MOST_PRODUCTS = 6_000_000_000  # of numbers, in the tables of all pairs; the sam
 MOST_TABLES = 20_000_000  # numbers in these tables: 80 MB, and as much where values are missing
 MOST_TERMS = 200_000  # that are multiplied to complete all rows once
 MOST_CPT = 4096  # cells of the full CPT of a noisy family
+VERY_MANY_ROWS = 10**9  # which NumPy cannot draw from without replacement
 NO_ROWS = "The rows of the data are not in this fit: give them, as in predictive_checks(data)."
 TIED = "Rows that are tied cannot be compared with rows that the network produces one by one."
 FRACTIONS = "Rows whose weights are not whole numbers cannot be compared with rows that the network produces."
@@ -138,7 +139,9 @@ def _rows(sample: RowSample, variables: int, rng: np.random.Generator) -> Codes:
     if not sample.is_whole:
         raise OptionError(MANY_WEIGHTED)
     total = int(weights.sum())
-    if total > MOST_ROWS:
+    if total >= VERY_MANY_ROWS:  # of so many, it makes no difference that no row is chosen twice
+        weights = rng.multinomial(MOST_ROWS, weights / weights.sum())
+    elif total > MOST_ROWS:
         weights = rng.multivariate_hypergeometric(weights, MOST_ROWS, method="marginals")
     return np.asarray(rng.permutation(np.repeat(codes, weights, axis=0)))
 

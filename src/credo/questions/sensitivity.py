@@ -70,11 +70,12 @@ def sensitivity(
 ) -> Sensitivity:
     """Which CPT numbers and which evidence move the answer to a question most; see `Fit.sensitivity`.
 
-    With P = P(x | e) and Δ_k = E[n_k | x, e] − E[n_k | e], the expected counts of the number θ_k of a distribution,
+    With P = P(x | e) and the slopes s_k = (∂P(x, e)/∂θ_k − P·∂P(e)/∂θ_k) / P(e) for the numbers θ_k of a distribution,
 
-        dP/dθ_k = P · (Δ_k/θ_k − Σ_{l≠k} Δ_l/(1 − θ_k)),
+        dP/dθ_k = s_k − Σ_{l≠k} θ_l·s_l/(1 − θ_k),
 
-    where the other numbers of the distribution shrink in proportion. Soft evidence is part of e.
+    where the other numbers of the distribution shrink in proportion. Of two numbers, dP/dθ_2 = s_2 − s_1, also where
+    θ_2 = 1. Soft evidence is part of e.
     """
     import polars as pl
 
@@ -87,7 +88,7 @@ def sensitivity(
     values, log_evidence = answer(network, cpts, asked, weights)
     require_possible(log_evidence, asked)
     probability = float(values.ravel()[0])
-    rows = _parameter_rows(fit, network, cpts, asked, weights, probability)
+    rows = _parameter_rows(fit, network, cpts, asked, weights, probability, float(log_evidence[0]))
     columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
     if rows and "deviation" in rows[0]:
         columns |= {"deviation": pl.Float64, "contribution": pl.Float64}
@@ -115,19 +116,22 @@ def _parameter_rows(
     asked: Query,
     weights: Mapping[str, Numbers],
     probability: float,
+    log_evidence: float,
 ) -> list[dict[str, Any]]:
     """By how much the answer changes with each number of each CPT, where it changes at all."""
-    together = derivatives(network, cpts, asked, weights)
-    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions), weights)
+    together = derivatives(network, cpts, asked, weights, log_unit=log_evidence)
+    given = Query({}, asked.evidence, asked.interventions)
+    alone = derivatives(network, cpts, given, weights, log_unit=log_evidence)
     deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
     rows = []
     for name, joint in together.items():
         cpt = network.cpt_array(name)
-        slope = probability * (joint - alone.get(name, 0.0))
-        others = ((slope * cpt).sum(axis=-1, keepdims=True) - slope * cpt) / np.where(cpt < 1.0, 1.0 - cpt, 1.0)
-        change = np.where(cpt < 1.0, slope - others, 0.0)
-        if cpt.shape[-1] == 2:
-            change[..., 0] = 0.0  # the first number is one minus the second
+        slope = joint - probability * alone.get(name, 0.0)
+        if cpt.shape[-1] == 2:  # the first number is one minus the second
+            change = np.stack((np.zeros(cpt.shape[:-1]), slope[..., 1] - slope[..., 0]), axis=-1)
+        else:
+            others = ((slope * cpt).sum(axis=-1, keepdims=True) - slope * cpt) / np.where(cpt < 1.0, 1.0 - cpt, 1.0)
+            change = np.where(cpt < 1.0, slope - others, 0.0)
         for index in np.argwhere(np.abs(change) > SMALLEST_CHANGE):
             place = tuple(index.tolist())
             configuration = int(np.ravel_multi_index(place[:-1], cpt.shape[:-1])) if len(place) > 1 else 0

@@ -208,7 +208,7 @@ def explain_fit(
             unused=unused_statements(
                 fit.network,
                 fit.knowledge,
-                METHODS[fit.method].binds_any_probability and fit.doubt is None,
+                METHODS[fit.method].binds_any_probability,
                 stated_constraints(fit),
             ),
         )

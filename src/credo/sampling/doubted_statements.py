@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,7 +112,7 @@ class DoubtedConstraints:
 
     def true(self, theta: Numbers) -> Flags:
         """Which statements hold at points, (…, parameters of blocks): (statements, …)."""
-        flat = theta.reshape(-1, theta.shape[-1])
+        flat = theta.reshape(prod(theta.shape[:-1]), theta.shape[-1])  # there may be no parameters
         broken = self.linear.matrix(flat.shape[1]) @ flat.T > self.linear.bounds[:, None] + ROUNDING
         wrong = np.asarray(self.members @ broken.astype(np.float64) > 0.0, dtype=np.bool_)[self.meanings]
         if self.general is not None and len(self.places):

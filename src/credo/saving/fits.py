@@ -19,6 +19,7 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
 from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
+from credo.estimation.certain_zeros import zeros_in_place
 from credo.estimation.methods import choose_method
 from credo.estimation.problem import Problem
 from credo.explain.misfits import PredictiveChecks
@@ -38,9 +39,9 @@ from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.records import Reader, Writer, damaged
 from credo.statistics.counts import Counts
 from credo.statistics.prior import as_prior
-from credo.types import Numbers, PathLike
+from credo.types import Indices, Numbers, PathLike
 
-FORMAT, VERSION = "credo fit", 2  # a change of what the file means is a new version
+FORMAT, VERSION = "credo fit", 3  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
 DERIVED = ("network", "constraints", "blocks", "stated")
@@ -131,13 +132,15 @@ def _problem(reader: Reader, plain: Any, stated: Constraints, statements: int, b
     """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
     kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
     doubts = reader.value(DoubtedStatements | None, plain["doubts"], "problem.doubts")
-    bound = (
-        stated if binds_any and plain.get("doubts") is None else replace(stated, general=())
-    )  # as the estimate did not use them
-    if doubts is not None:
-        _require(reader.archive, _are_doubts(doubts, statements), "it doubts a statement that is not there")
-        bound = with_confidence(bound, doubts.numbers)
+    doubted = reader.value(Indices, plain["doubted"], "problem.doubted")
+    exist = doubted.ndim == 1 and _within(doubted, statements) and (doubts is None or _are_doubts(doubts, statements))
+    _require(reader.archive, exist, "it doubts a statement that is not there")
+    bound = with_confidence(stated if binds_any else replace(stated, general=()), doubted)
     constraints = with_fixed(bound, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
+    zeros = reader.value(Indices, plain["zeros"], "problem.zeros")
+    exist = zeros.ndim == 2 and zeros.shape[1] == 2 and _within(zeros[:, 0], len(constraints.general))
+    _require(reader.archive, exist and _within(zeros[:, 1], constraints.layout.size), "a zero is nowhere")
+    constraints = zeros_in_place(constraints, zeros)
     known = dict.fromkeys(LEFT_OUT)
     problem: Problem = reader.record(
         Problem,

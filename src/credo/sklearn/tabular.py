@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from credo.io.columns import require_distinct
 from credo.io.tables import header_of
 from credo.options import resolve_seed
 from credo.sklearn.columns import as_frame
@@ -38,6 +39,7 @@ class TabularMixin:
     def _frame(self, features: Any, *, reset: bool) -> pl.DataFrame:
         """The features as a polars frame with texts as names of columns."""
         if (header := header_of(features)) is not None:
+            require_distinct(header)
             validate_data(self, features, skip_check_array=True, reset=reset)
             checked, names = features, header
         else:

@@ -216,10 +216,12 @@ def derivatives(
     query: Query,
     soft: Mapping[str, Numbers] | None = None,
     memory_limit: int | None = None,
+    log_unit: float = 0.0,
 ) -> dict[str, Numbers]:
-    """∂ log P(evidence)/∂θ of each CPT that matters, with axes (parents…, child); for a batch of one.
+    """∂P(evidence)/∂θ / exp(log_unit) of each CPT that matters, with axes (parents…, child); for a batch of one.
 
-    Targets with states count as evidence too, so that P(x, e) and P(e) can both be asked for.
+    Targets with states count as evidence too, so that P(x, e) and P(e) can both be asked for. In the unit P(e) both
+    are finite, where P(x, e) is zero and where P(e) is very small.
     """
     evidence = {**query.evidence, **{name: states for name, states in query.targets.items() if states}}
     several = dict(soft or {})
@@ -228,14 +230,13 @@ def derivatives(
     factors = factors_of(network, {}, {}, query.interventions, several, memory_limit)
     sums = sum_out(factors.plan, factors.arrays(cpts))
     back = gradients(factors.plan, sums)
+    scale = float(np.exp(sums.log_scale[0] - log_unit))
     found = {}
     for name, transpose, selection, adjoint in zip(
         factors.families, factors.transposes, factors.selections, back, strict=False
     ):
         whole = np.zeros(network.shape(name))
-        whole[selection] = (adjoint / sums.values.reshape(-1, *(1,) * (adjoint.ndim - 1))).transpose(
-            np.argsort(transpose)
-        )[0]
+        whole[selection] = scale * adjoint.transpose(np.argsort(transpose))[0]
         found[name] = whole
     return found
 

@@ -110,9 +110,14 @@ def _require_cells(layout: Layout) -> None:
             raise TooLargeError(f"The CPT of {name} has {size:.1e} cells, too many for inference.", 8 * size)
 
 
+def has_data(prepared: PreparedRows) -> bool:
+    """Whether some value of a row with weight is there."""
+    return bool(len(prepared.observed_cells)) or not prepared.is_complete
+
+
 def require_data(prepared: PreparedRows) -> None:
     """Refuse data from which nothing can be learned."""
-    if not len(prepared.observed_cells) and prepared.is_complete:
+    if not has_data(prepared):
         raise DataError("There is nothing to learn from: every value is missing, or every weight is zero.")
 
 

@@ -20,6 +20,7 @@ from credo.errors import ROWS_FROM_1, DataError
 from credo.io.dataset import Dataset
 from credo.model.graphs import connected_components
 from credo.model.network import Network
+from credo.statistics.tied_columns import tie_values
 from credo.types import Codes, Flags, Indices, Numbers
 
 MOST_STATES = 1024  # of a tuple of variables
@@ -179,10 +180,10 @@ def _tied(tie: RowTie, dataset: Dataset, counted: Flags) -> tuple[Indices, Indic
         rows = np.array(tie.rows, dtype=np.int64) - 1
         rows = rows[counted[rows]]
         return rows, np.zeros(len(rows), dtype=np.int64)
-    column = dataset.others[tie.by]
-    rows = np.flatnonzero(column.is_not_null().to_numpy() & counted)
-    _, group = np.unique(column[rows].cast(str).to_numpy(), return_inverse=True)
-    return rows, group.astype(np.int64)
+    rows, values = tie_values(dataset, tie.by)
+    weighed = counted[rows]
+    _, group = np.unique(np.array(values, dtype=object)[weighed], return_inverse=True)
+    return rows[weighed], group.astype(np.int64)
 
 
 def _tie_numbers(ties: Sequence[RowTie], dataset: Dataset, counted: Flags) -> Indices:

@@ -23,6 +23,7 @@ from credo.statistics.counts import Counts, empty, merge
 from credo.statistics.inference.expected_counts import cells_of_counts
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.partitioned_rows import Item, PartitionedRows, Reading, read_rows
+from credo.statistics.tied_columns import tie_values
 from credo.statistics.ties.likelihood import Expected, TiedData, TieFigures, tie_rows
 from credo.statistics.ties.loop_correction import Correction
 from credo.statistics.ties.relaxation import TIGHT
@@ -120,8 +121,9 @@ def _keys(dataset: Dataset, column: str) -> NDArray[np.uint64]:
     """A number for each value of a column, the same on every machine."""
     import polars as pl
 
-    values = dataset.others[column].drop_nulls().cast(pl.String).unique()
-    return np.sort(values.hash(0).to_numpy().astype(np.uint64))
+    _, values = tie_values(dataset, column)
+    distinct = pl.Series(sorted(set(values)), dtype=pl.String)
+    return np.sort(distinct.hash(0).to_numpy().astype(np.uint64))
 
 
 def _merge(left: TieSummary, right: TieSummary) -> TieSummary:
