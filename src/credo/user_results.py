@@ -24,7 +24,7 @@ from credo.questions.sensitivity import Sensitivity, sensitivity
 from credo.results.check_results import CheckResult
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import explain_fit
-from credo.types import TableLike
+from credo.types import Soft, TableLike
 
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
 
@@ -173,7 +173,7 @@ class Fit(FitResult):
         evidence: Mapping[str, object] | str | None = None,
         *,
         interventions: Mapping[str, object] | None = None,
-        soft: Mapping[str, Mapping[str, float]] | None = None,
+        soft: Soft | None = None,
         level: float = 0.95,
     ) -> pl.DataFrame:
         """Compute how probable each state of each variable is, given evidence: the bars of a picture of the network.
@@ -216,7 +216,7 @@ class Fit(FitResult):
         evidence: Mapping[str, object] | str | None = None,
         *,
         interventions: Mapping[str, object] | None = None,
-        soft: Mapping[str, Mapping[str, float]] | None = None,
+        soft: Soft | None = None,
     ) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
@@ -241,9 +241,7 @@ class Fit(FitResult):
         """
         return answers.most_probable(self, evidence, interventions, soft)
 
-    def sensitivity(
-        self, question: str | Query, *, soft: Mapping[str, Mapping[str, float]] | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, question: str | Query, *, soft: Soft | None = None) -> Sensitivity:
         """Find which numbers of the CPTs and which evidence move an answer most.
 
         Parameters

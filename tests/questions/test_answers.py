@@ -76,8 +76,8 @@ def test_certain_soft_evidence_is_evidence(sampled: credo.Fit) -> None:
         ({"evidence": "lung=yes", "interventions": {"lung": "no"}}, "lung is given twice"),
         ({"evidence": "lung=yes", "soft": {"lung": {"no": 1}}}, "lung is given twice"),
         ({"soft": {"lung": {"maybe": 1}}}, 'no state "maybe"'),
-        ({"soft": {"lung": {"yes": -1}}}, "numbers from 0 on"),
-        ({"soft": {"lung": {}}}, "one of them above 0"),
+        ({"soft": {"lung": {"yes": -1}}}, "not negative"),
+        ({"soft": {"lung": {}}}, "not all zero"),
         ({"soft": {"lung": 3}}, "a mapping from its states"),
     ],
 )

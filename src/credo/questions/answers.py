@@ -25,7 +25,7 @@ from credo.questions.question_draws import cpt_distribution, draws_for
 from credo.results.fit_results import FitResult, require_level
 from credo.sampling.answer_draws import interval_ends
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
-from credo.types import Numbers
+from credo.types import Json, Numbers, Soft
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,7 +90,7 @@ class Answer:
 
         return f"<pre>{escape(str(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The answer as dictionaries, lists, texts and numbers: what JSON can hold.
 
         Returns
@@ -154,7 +154,7 @@ def most_probable(
     fit: FitResult,
     evidence: Evidence | str | None = None,
     interventions: Mapping[str, object] | None = None,
-    soft: Mapping[str, Mapping[str, float]] | None = None,
+    soft: Soft | None = None,
 ) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
@@ -183,7 +183,7 @@ def _frame(
     combinations = list(product(*labels))
     flat = np.minimum(values.reshape(len(values), -1), 1.0)  # sums over states round
     ends = interval_ends(flat, level) if with_interval else (None, None)
-    columns: dict[str, Any] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
+    columns: dict[str, Json] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
     taken = {"probability", "low", "high"} & set(columns)
     if taken:
         raise QueryError(f"The target {min(taken)} has the name of another column of the answer: rename the variable.")
