@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,16 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from credo.sklearn import KnowledgeClassifier, ManyFeaturesWarning, UnseenValueWarning
+from credo.sklearn.network_target import FitOptions
 
 NAMES = ("chol", "bp", "age", "smoke")
 RAISES = "\n".join(f"{name} raises attack" for name in NAMES)
 NOISY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak"
+
+
+def test_options_are_those_of_fit_that_are_no_parameters_of_the_classifier() -> None:
+    by_name = {each.name for each in signature(credo.fit).parameters.values() if each.kind is each.KEYWORD_ONLY}
+    assert set(FitOptions.__annotations__) == by_name - {"method", "prior", "seed", "weights", "progress"}
 
 
 def patients(rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
