@@ -6,8 +6,9 @@ A saved fit is one too; its draws give answers their intervals.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network
     from credo.options import TableFormat
+    from credo.types import Json
     from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
@@ -234,7 +236,7 @@ def _print_frame(frame: pl.DataFrame) -> None:
         say(f"… and {len(frame) - SHOWN:,} more; --json prints all.")
 
 
-def _network_to_dict(network: Network, names: Any) -> dict[str, Any]:
+def _network_to_dict(network: Network, names: Iterable[str]) -> dict[str, Json]:
     return {
         "name": network.name,
         "variables": {
@@ -259,11 +261,11 @@ def _cuts_text(network: Network, name: str) -> str:
     return f"; cut at {cuts}" + (f" (numbers seen: {seen})" if seen else "")
 
 
-def _cuts_to_dict(cuts: CutPoints) -> dict[str, Any]:
+def _cuts_to_dict(cuts: CutPoints) -> dict[str, Json]:
     return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Json) -> None:
     """Print JSON, in which letters that the output cannot encode are escaped."""
     import json
 
