@@ -144,7 +144,7 @@ def test_check_and_show_take_the_file_alone(folder: Path) -> None:
     assert "outcome has the states 0, 1, the values in the table." in done.stdout
     done = run("check", "patients.credo", folder=folder)
     assert done.returncode == 2
-    assert "Write variable outcome: no, yes, with its states, or give the table." in done.stderr
+    assert "Write, for instance, variable outcome: no, yes; or give the table." in done.stderr
     done = run("show", "patients.credo", "--data", "patients.csv", folder=folder)
     assert "age: young, middle, old; cut at 40, 60" in done.stdout
     done = run("query", "patients.credo", QUESTION, folder=folder)

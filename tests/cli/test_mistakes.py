@@ -73,7 +73,7 @@ def test_names_that_promise_another_format_are_refused(folder: Path, arguments: 
     done = run(*arguments, folder=folder)
     assert done.returncode != 0
     known = ".html or .htm" if arguments[-1].endswith("pdf") else ".csv or .txt"
-    assert f"a name that ends in {known}, not in {Path(arguments[-1]).suffix}" in done.stderr
+    assert f"has to end in {known}, not in {Path(arguments[-1]).suffix}" in done.stderr
     assert not (folder / arguments[-1]).exists()
 
 

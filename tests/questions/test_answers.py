@@ -263,9 +263,9 @@ def test_a_question_made_in_python_names_what_the_network_has(exact: credo.Fit) 
         Query({"lung": ()}, {"lungs": ("yes",)}),
         Query({"lung": ()}, {}, {"lungs": "no"}),
     ):
-        with pytest.raises(QueryError, match="The network has no variable lungs"):
+        with pytest.raises(QueryError, match='The network has no variable "lungs"'):
             exact.query(wrong)
-    with pytest.raises(QueryError, match="lung has no state maybe"):
+    with pytest.raises(QueryError, match='lung has no state "maybe"'):
         exact.sensitivity(Query({"lung": ("maybe",)}))
 
 
@@ -291,9 +291,9 @@ def test_evidence_may_be_a_text(exact: credo.Fit) -> None:
     assert exact.most_probable("").equals(exact.most_probable())
     for wrong, message in {
         "xray": "xray needs a state, as in xray=shadow",
-        "xray=shadow |": "“|” follows after its end",
+        "xray=shadow |": "it should end before “|”",
         "xray=shadow,": "the name of a variable is missing at the end",
-        "xray=shadow, xray=clear": "xray stands twice",
+        "xray=shadow, xray=clear": "xray occurs twice",
     }.items():
         with pytest.raises(QueryError) as caught:
             exact.most_probable(wrong)

@@ -459,7 +459,7 @@ def test_too_many_features_without_knowledge_depend_on_the_class() -> None:
 
 
 def test_values_that_are_no_numbers_and_no_names() -> None:
-    with pytest.raises(credo.DataError, match="age is measured, but row 2"):
+    with pytest.raises(credo.DataError, match='age holds numbers, but "old" in row 2'):
         KnowledgeClassifier(bins={"age": [40]}).fit(pd.DataFrame({"age": ["30", "old"]}), [0, 1])
     with pytest.raises(credo.DataError, match="texts or numbers"):
         KnowledgeClassifier().fit(pl.DataFrame({"age": [[1], [2]]}), [0, 1])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from credo.errors import counted
-from credo.terminal import console, say
+from credo.terminal import console, for_shell, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,8 @@ def show(
 
             say(f"{fit_plain_text(fit, with_hint=False)}\n")
         say(str(given))
-        say(f"Add the name of a variable to see its CPT: credo show {network} {given.names[0]}")
+        command = f"credo show {for_shell(str(network))} {for_shell(given.names[0])}"
+        say(f"Add the name of a variable to see its CPT: {command}")
     else:
         for name in variable:
             parents = ", ".join(given.parents[name]) or "none"

@@ -281,7 +281,7 @@ def general_findings(general: GeneralEnd) -> Iterator[Finding]:
     if general.holds:
         message = (
             "Other probabilities may fit the data better: under statements about prevalences, diagnostic values and "
-            "other probabilities that several CPTs make up, only a local optimum can be found."
+            "other probabilities that depend on several CPTs, only a local optimum can be found."
         )
         yield Finding("local optimum", message + _too_few_starts(general.starts))
     else:

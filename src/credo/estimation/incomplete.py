@@ -267,7 +267,7 @@ def _by_gradient(method: Method, problem: Problem, dataset: Dataset | Partitione
     if problem.constraints.general and method.uses_knowledge:
         raise OptionError(
             "The gradient trainer penalises statements about single CPTs, and cannot bind those about probabilities "
-            "that several CPTs make up: leave the trainer at em."
+            "that depend on several CPTs: leave the trainer at em."
         )
     return estimate_by_gradient(method, problem, dataset, reporter(problem))
 

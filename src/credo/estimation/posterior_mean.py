@@ -92,16 +92,17 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
 
 
 def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
-    """What a reader should know of draws under statements about probabilities that several CPTs make up."""
+    """What a reader should know of draws under statements about probabilities that depend on several CPTs."""
     if any(each.equality and each.confidence is None for each in problem.constraints.general):
         message = (
-            f"In the draws, equalities of probabilities that several CPTs make up hold within {EQUALITY_WIDTH:.1%}; "
+            f"In the draws, equalities of probabilities that depend on several CPTs hold within {EQUALITY_WIDTH:.1%}; "
             "in the CPTs they hold exactly."
         )
         yield Finding("equality", message)
     if missed > LIMIT:
         message = (
-            f"The mean of the draws misses a statement about a probability that several CPTs make up by {missed:.2g}."
+            "The mean of the draws misses a statement about a probability that depends on several CPTs "
+            f"by {missed:.2g}."
         )
         yield Finding("violated", message)
 
@@ -116,7 +117,7 @@ def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple
 
 POSTERIOR = Method(
     "posterior",
-    "the mean of all that data and knowledge leave, with intervals",
+    "the mean of all that data and knowledge leave possible, with intervals",
     "few data and knowledge: the most accurate, and it says how sure each number is",
     estimate,
     estimate_drawing=estimate_drawing,

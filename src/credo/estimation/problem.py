@@ -80,7 +80,7 @@ class Problem:
 
     @property
     def binds_any_probability(self) -> bool:
-        """Whether statements about probabilities that several CPTs make up influence the estimate."""
+        """Whether statements about probabilities that depend on several CPTs influence the estimate."""
         return self.method is not None and self.method.binds_any_probability
 
     def report(self, done: float, total: float, detail: str = "") -> None:

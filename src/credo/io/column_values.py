@@ -136,12 +136,12 @@ def checked_numbers(column: pl.Series) -> Numbers:
         wrong = np.isinf(numbers)
     if wrong.any():
         row = int(wrong.argmax())
-        hint = ""
+        hint = " Leave the cell empty if the value is missing."
         if has_decimal_comma(column[row]):
             with_point = column[row].strip().replace(",", ".")
             hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
         raise DataError(
-            f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}.{hint} {ROWS_FROM_1}"
+            f'Column {column.name} holds numbers, but "{column[row]}" in row {row + 1}.{hint} {ROWS_FROM_1}'
         )
     return numbers
 

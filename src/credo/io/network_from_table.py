@@ -333,7 +333,7 @@ class _Choices:
         """Cut points by a rule, and what the rule is."""
         match rule:
             case Quantiles(bins, rounded):
-                how = "round numbers with" if rounded else "with"
+                how = "rounded, with" if rounded else "with"
                 slack = SLACK if rounded else 0.0
                 return quantile_points(numbers, bins, slack=slack), f"{how} about as many rows in each state"
             case EqualWidth(bins):

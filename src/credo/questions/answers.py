@@ -146,7 +146,7 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
         _frame(network, asked, values, 0.95, with_interval=False),
         0.95,
         float(np.exp(log_evidence[0])),
-        "A network file holds no uncertainty: there is no interval.",
+        "A network file holds no draws: there is no interval.",
     )
 
 

@@ -39,7 +39,7 @@ class Conflict:
         The statements, the smallest set of its kind.
     slack_needed
         By how much each bound would have to give way for all of them to hold; None where products are among them, or
-        probabilities that several CPTs make up.
+        probabilities that depend on several CPTs.
     resolutions
         For each statement an example where all the others hold. Empty where products are among the statements: then
         the conflict is proved, but not that every statement is part of it. Empty, too, where several CPTs make up the

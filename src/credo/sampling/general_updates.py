@@ -29,7 +29,7 @@ from credo.types import Flags, Indices, Numbers
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
 POINTS_AT_ONCE = 500
 ROUNDING = 1e-9
-EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that several CPTs make up
+EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that depend on several CPTs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -162,8 +162,8 @@ def posterior(
     implementation runs depends on the numbers of parameters and draws, unless `compiled` says it. What does not fit
     into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
     `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
-    about probabilities that several CPTs make up, chains start from the point that is given with them. Statements that
-    are among `doubts` may be wrong, and contradict each other.
+    about probabilities that depend on several CPTs, chains start from the point that is given with them. Statements
+    that are among `doubts` may be wrong, and contradict each other.
     Compiled chains `announce` how many seconds they will run in all: first by the plan, then by how quick they were.
     """
     began = perf_counter()

@@ -51,7 +51,7 @@ def clique_tree(
     if needed > limit:
         raise TooLargeError(
             f"Drawing under these statements would need {readable_bytes(needed)}; {readable_bytes(limit)} are allowed. "
-            "Use the method cmap, or state less about probabilities that several CPTs make up.",
+            "Use the method cmap, or state less about probabilities that depend on several CPTs.",
             needed,
         )
     maps: list[Indices] = []
