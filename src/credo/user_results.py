@@ -18,7 +18,7 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.questions import answers, draws, marginals, predictions
+from credo.questions import answers, labelled_draws, marginals, predictions
 from credo.questions.answers import Answer
 from credo.questions.sensitivity import Sensitivity, sensitivity
 from credo.results.check_results import CheckResult
@@ -308,7 +308,7 @@ class Fit(FitResult):
         >>> bool(draws.coin.sel(coin_state="heads").mean() > 0.5)
         True
         """
-        return draws.to_arviz(self, names)
+        return labelled_draws.to_arviz(self, names)
 
     def diagnostics(self, name: str | None = None) -> pl.DataFrame:
         """How far the draws can be trusted, number by number, or the worst of each variable.
@@ -347,7 +347,7 @@ class Fit(FitResult):
         >>> fit.diagnostics().columns
         ['variable', 'error', 'effective_size', 'r_hat']
         """
-        return draws.diagnostics(self, name)
+        return labelled_draws.diagnostics(self, name)
 
     def predictive_checks(self, data: TableLike | None = None, replicates: int = 200) -> pl.DataFrame:
         """Compare the data with what the learned network produces: which parts of it do not fit?

@@ -136,7 +136,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare the CPTs of two networks: how far apart they are, by variable, and the largest differences."""
-    from credo.statistics.comparison import compare_networks
+    from credo.statistics.network_comparison import compare_networks
 
     found = compare_networks(_read(first), _read(second))
     if as_json:

@@ -85,7 +85,7 @@ class Optimum:
 
     theta: Numbers  # (parameters,)
     unseen: Mapping[str, list[int]]  # configurations without any weight
-    estimates: list[BlockEstimate]  # of blocks, those that general statements join with their tangents
+    estimates: Sequence[BlockEstimate]  # of blocks, those that general statements join with their tangents
     general: GeneralEnd | None  # where steps under general statements ended; None where these hold by themselves
 
 

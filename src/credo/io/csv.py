@@ -388,7 +388,7 @@ class _Part:
     spans: NDArray[np.int64]
     stop: int
     ending: int
-    unknown_texts: list[UnknownText]
+    unknown_texts: Sequence[UnknownText]
     numbers: Mapping[str, NumbersSeen]
 
 

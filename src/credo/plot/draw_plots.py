@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.plot.fit_plots import require_fit
-from credo.questions.draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
+from credo.questions.labelled_draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
 from credo.results.fit_results import FitResult
 
 if TYPE_CHECKING:

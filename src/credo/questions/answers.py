@@ -23,7 +23,7 @@ from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
 from credo.questions.question_draws import cpt_distribution, draws_for
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.answer_draws import interval_ends
+from credo.sampling.intervals import interval_ends
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
 from credo.types import Json, Numbers, Soft
 

@@ -14,7 +14,7 @@ from credo.model.network import Network
 from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import cpt_distribution, draws_for, why_no_interval
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.answer_draws import MOST_CELLS, interval_ends
+from credo.sampling.intervals import MOST_CELLS, interval_ends
 from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
     BatchedCPTs,

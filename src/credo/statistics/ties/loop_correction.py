@@ -11,7 +11,7 @@ weights is R; this estimate has a standard error, and where a few draws have mos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -80,7 +80,7 @@ class _Beliefs:
     marginals: Numbers  # b of each column
     in_cycles: Flags  # (columns,)
     factor: Indices  # (columns,) the factor of each column in cycles
-    rows: dict[int, tuple[tuple[int, ...], Numbers]]  # row → its hidden tied variables, and the logarithm of b
+    rows: Mapping[int, tuple[tuple[int, ...], Numbers]]  # row → its hidden tied variables, and the logarithm of b
 
     @classmethod
     def of(cls, relaxation: Relaxation, theta: Numbers, evidence: Numbers) -> _Beliefs | None:
