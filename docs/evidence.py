@@ -206,7 +206,7 @@ def draws() -> Figures:
     ratios = [each["credo"] / each["hopsy"] for each in cases.values()]
     title, first = next(iter(cases.items()))
     return Figures(
-        f"effective draws a second under statements: {first['credo']:,.0f} ({title}), {min(ratios):.1f} to "
+        f"effective draws per second under statements: {first['credo']:,.0f} ({title}), {min(ratios):.1f} to "
         f"{max(ratios):.1f} times those of hopsy in {len(ratios)} cases",
         f"hopsy {first['hopsy']:,.0f}",
     )

@@ -56,7 +56,7 @@ class Fit(FitResult):
         Returns
         -------
         Explanation
-            Print it for a summary of a few sentences. It is computed anew at every call: keep it, and pass it on to
+            Print it for a summary of a few sentences. It is computed again at every call: keep it, and pass it on to
             `report` and the functions of `credo.plot`.
         """
         return explain_fit(self, verbose=verbose, progress=progress)

@@ -249,7 +249,7 @@ def _folds(
 
 
 def _without_zeros(result: EMResult, names: tuple[str, ...]) -> dict[str, Numbers]:
-    """CPTs under which no held-out row is impossible, but for numbers that are pinned at zero."""
+    """CPTs under which no held-out row is impossible, except for numbers that are pinned at zero."""
     found = {}
     for name in names:
         cpt = np.maximum(result.cpts[name], 1e-9)

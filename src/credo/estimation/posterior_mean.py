@@ -81,7 +81,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
     if general is not None:
         means, general_missed = nearest_cpts(problem, means)
         findings = [*findings, *_general_findings(problem, general_missed)]
-    # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
+    # The mean satisfies what each draw does, except statements that compare products: what they allow is not convex.
     theta = problem.layout.pack({**problem.network.cpts, **means})
     violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.constraints, theta)
     missed = bool(violated) or PRODUCT_MISSED in kinds or general_missed > LIMIT

@@ -186,7 +186,7 @@ def explain_fit(
     Returns
     -------
     Explanation
-        Print it for a summary of a few sentences. It is computed anew at every call.
+        Print it for a summary of a few sentences. It is computed again at every call.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Draws under statements about any probability of the network: what the compiled updates of CPTs need.
 
 CPTs that such statements reach are updated by `kernels/general_sweeps.py` and by nothing else; all that a chain holds
-beside them (components, means, weights) is drawn as ever. An equality leaves a set without volume: it is held within
+beside them (components, means, weights) is drawn as usual. An equality leaves a set without volume: it is held within
 `EQUALITY_WIDTH`.
 """
 

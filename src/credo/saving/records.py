@@ -56,7 +56,7 @@ class Writer:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def record(self, value: Any, place: str, without: Collection[str] = (), kind: type | None = None) -> dict[str, Any]:
-        """A dataclass as its fields, but for some."""
+        """A dataclass as its fields, except for some."""
         hints = hints_of(kind or type(value))
         return {
             name: self.value(getattr(value, name), hint, _under(place, name))
