@@ -310,9 +310,7 @@ def demo(
 
 
 def studio(
-    model: Annotated[
-        Path | None, typer.Argument(help="Knowledge (.credo) or a network; a table alone may stand here, too")
-    ] = None,
+    model: Annotated[Path | None, typer.Argument(help="Knowledge (.credo) or a network; or a table alone")] = None,
     data: Annotated[Path | None, typer.Argument(help="The data: .csv, .xlsx, .parquet")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 8642 or the next that is free, if not given.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; others than this machine's need --expose.")] = (

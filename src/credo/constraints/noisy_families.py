@@ -194,7 +194,7 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
         return replace(term, variable=effects[0])
     form = expansion.original.forms[term.variable]
     raise _NoSingleCPT(
-        f"it compares products, and {term.variable} is {form.kind}: all of its causes together make up this probability"
+        f"it compares products, and {term.variable} is {form.kind}: this probability depends on all of its causes"
     )
 
 

@@ -286,8 +286,8 @@ def general_findings(general: GeneralEnd) -> Iterator[Finding]:
         yield Finding("local optimum", message + _too_few_starts(general.starts))
     else:
         message = (
-            "No probabilities were found at which all statements hold; one about a probability that several CPTs make "
-            f"up is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
+            "No probabilities were found at which all statements hold; one about a probability that depends on "
+            f"several CPTs is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
         )
         yield Finding("violated", message)
 

@@ -296,7 +296,7 @@ def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple
         expansion.original.variable(name)
         for own in expansion.effects.get(name, (name,)):
             if own not in expansion.network.cpts:
-                raise NetworkError(f"The CPT of {name} is to stay as it is, but the network has none for it.")
+                raise NetworkError(f"The CPT of {name} is fixed, but the network has no CPT for it.")
             kept[own] = None
     learned = tuple(name for name in expansion.network.names if name not in kept and name not in expansion.winners)
     return tuple(kept), learned

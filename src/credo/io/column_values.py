@@ -157,7 +157,7 @@ def require_different_labels(name: str, labels: Sequence[str]) -> None:
         if other != label:
             raise DataError(
                 f'Column {name} holds both "{other}" and "{label}", which differ only in upper and lower case or '
-                f"blanks. Write them alike; or, if they are two states, state all states of {name}."
+                f"spaces. Write them in the same way; or, if they are two states, list all states of {name}."
             )
 
 

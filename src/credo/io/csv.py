@@ -270,7 +270,7 @@ class _CsvTable:
             return DataError(f"{where}: longer than {readable_bytes(LONGEST_RECORD)}. Is this a CSV file? {shown}")
         return DataError(
             f"{where}: {counted(len(record.fields), 'field')}, but the header has {len(self.header):,}. "
-            f"A value that holds the separator itself must stand in double quotes.\n{shown}"
+            f"A value that holds the separator itself must be in double quotes.\n{shown}"
         )
 
     def _read_piece(self, buffer: Bytes, start: int, stop: int) -> list[_Part]:

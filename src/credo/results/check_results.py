@@ -42,8 +42,8 @@ class Conflict:
         probabilities that depend on several CPTs.
     resolutions
         For each statement an example where all the others hold. Empty where products are among the statements: then
-        the conflict is proved, but not that every statement is part of it. Empty, too, where several CPTs make up the
-        probability.
+        the conflict is proved, but not that every statement is part of it. Empty, too, where the probability
+        depends on several CPTs.
     configurations
         For each statement the conditional distributions that it is about, such as `P(lung | smoke=yes)`.
     """

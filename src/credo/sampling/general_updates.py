@@ -178,8 +178,8 @@ def require_moves(region: Region, groups: Flags) -> None:
             if len(held) > 1:
                 raise CredoError(
                     f"The method posterior cannot draw the CPTs of {' and '.join(held)} "
-                    "under an equality between them together with statements about probabilities that several CPTs "
-                    "make up. Use the method cmap, or replace the equality by a range."
+                    "under an equality between them together with statements about probabilities that depend on "
+                    "several CPTs. Use the method cmap, or replace the equality by a range."
                 )
 
 

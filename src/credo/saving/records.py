@@ -274,7 +274,7 @@ class Reader:
 def damaged(archive: Archive, place: str, problem: str) -> FormatError:
     """The error for a part of a file that is not as it should be."""
     return FormatError(
-        f"This file is damaged, or no program of credo wrote it. {place or 'The file'}: {problem}.", archive.path
+        f"This file is damaged, or it was not written by credo. {place or 'The file'}: {problem}.", archive.path
     )
 
 
