@@ -132,8 +132,8 @@ def fit(
         Files whose rows would take much of it are read in partitions, and what is prepared of these is kept on disk
         where it does not fit.
     executor : dask.distributed.Client, optional
-        A cluster whose workers read the data and keep them, a partition each; without it this machine does. The result
-        depends on how the data are cut (`credo.partitioned`), and not on who works.
+        A cluster whose workers read the data and keep them, partition by partition; without it this machine does. The
+        result depends on how the data are cut (`credo.partitioned`), and not on the number of workers.
     verbose : bool, optional
         Whether to show progress on stderr; if not given, where that is a terminal or a notebook.
     progress : callable, optional

@@ -232,7 +232,7 @@ def test_impossible_evidence_and_unknown_names_are_errors(exact: credo.Fit) -> N
         fit.most_probable({"smoke": "no", "lung": "yes"})
     with pytest.raises(ImpossibleRowError, match="Row 2 is impossible"):
         fit.predict(pl.DataFrame({"smoke": ["yes", "no"], "lung": ["yes", "yes"]}))
-    with pytest.raises(QueryError, match="no variable lnug"):
+    with pytest.raises(QueryError, match='no variable "lnug"'):
         exact.predict({"lnug": "yes"})
 
 
