@@ -146,7 +146,7 @@ def _require_no_similar(columns: Sequence[str], network: Network, present: Colle
         if key and (variable := folded.get(key)) is not None:
             raise DataError(
                 f"The column {_visible(column)} is similar to the variable {_visible(variable)}, which has no column: "
-                "only upper and lower case, blanks, underscores or hyphens differ. Rename one of them, or remove the "
+                "only upper and lower case, spaces, underscores or hyphens differ. Rename one of them, or remove the "
                 "column."
             )
 
