@@ -278,7 +278,7 @@ def reporter(problem: Problem) -> Callable[[Iteration], None]:
 
     def after(iteration: Iteration) -> None:
         detail = f"start {iteration.start + 1} of {iteration.starts}, iteration {iteration.iteration}"
-        problem.report(iteration.start + min(1.0, iteration.iteration / most), iteration.starts, detail)
+        problem.notify(iteration.start + min(1.0, iteration.iteration / most), iteration.starts, detail)
 
     return after
 

@@ -69,7 +69,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         seed=problem.seed,
         soft_weight=soft_weight or None,
         options=problem.options.posterior,
-        progress=lambda done, total: problem.report(done, total, detail),
+        progress=lambda done, total: problem.notify(done, total, detail),
         announce=announce,
         memory_limit=problem.memory_limit,
         missing=missing,

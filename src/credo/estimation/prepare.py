@@ -241,12 +241,12 @@ def read_partitioned_table(
     """The same for a table in partitions, each of which is read, counted and prepared by whoever works on it."""
     items = data.items(reading.network, reading.weights, reading.others)
 
-    def report(done: int) -> None:
+    def notify(done: int) -> None:
         if progress is not None and data.partitions:
             progress(done / len(data.partitions))
 
     try:
-        rows = read_partitions(executor, items, reading, report)
+        rows = read_partitions(executor, items, reading, notify)
     except MissingColumnError as error:
         ties = [statement for statement in model.knowledge.statements if isinstance(statement, TiedRows)]
         if mistakes := check_columns(ties, error.columns):

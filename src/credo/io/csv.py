@@ -144,7 +144,7 @@ def _stream(
         raise DataError(f"{path} {what}: {error}.".replace("..", ".")) from None
 
 
-def _datasets(table: _CsvTable, file: BinaryIO, report: Callable[[], object]) -> Iterator[Dataset]:
+def _datasets(table: _CsvTable, file: BinaryIO, notify: Callable[[], object]) -> Iterator[Dataset]:
     rest, rows, at_end = b"", 0, False
     buffer = np.empty(0, dtype=np.uint8)
     while not at_end:
@@ -159,7 +159,7 @@ def _datasets(table: _CsvTable, file: BinaryIO, report: Callable[[], object]) ->
         dataset, consumed = table.read(buffer, filled, rows)
         if consumed < filled and (at_end or (consumed == 0 and filled > LONGEST_RECORD)):
             raise table.ragged(buffer[consumed:filled], rows + len(dataset))
-        report()
+        notify()
         if len(dataset):
             rows += len(dataset)
             yield dataset

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,6 @@ class Answer:
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<pre>{escape(str(self))}</pre>"
 
     def to_dict(self) -> dict[str, Json]:

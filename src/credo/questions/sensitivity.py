@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,9 @@ class Sensitivity:
                 for row in self.parameters.head(8).iter_rows(named=True)
             ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def sensitivity(fit: FitResult, question: str | Query, soft: Soft | None = None) -> Sensitivity:
