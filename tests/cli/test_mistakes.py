@@ -80,7 +80,7 @@ def test_names_that_promise_another_format_are_refused(folder: Path, arguments: 
 def test_reports_from_python_refuse_such_names_too(tmp_path: Path) -> None:
     fit = credo.fit(NETWORK, pl.DataFrame({"smoker": ["no"], "outcome": ["no"]}), method="ml")
     for result in (fit, credo.check(NETWORK, "P(smoker=yes) <= 0.5")):
-        with pytest.raises(credo.FormatError, match=r"ends in \.html or \.htm"):
+        with pytest.raises(credo.FormatError, match=r"end in \.html or \.htm"):
             result.report(tmp_path / "report.pdf")
 
 
