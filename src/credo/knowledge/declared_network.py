@@ -37,7 +37,9 @@ from credo.types import TableLike
 NOT_USED = "columns not used"  # the kind of the finding
 
 # Words for what statements are mostly about, in suggestions: the state that is to be the high one.
-_EVENT = re.compile(r"(?i)fail|fault|broke|defect|damag|error|dead|died|death|sick|ill$|disease|alarm|down$|bad$|worse")
+_EVENT = re.compile(
+    r"(?i)fail|fault|broke|defect|degrad|damag|error|dead|died|death|sick|ill$|disease|alarm|down$|bad$|worse"
+)
 
 Mentions = Mapping[str, Sequence[tuple[Any, str]]]  # a variable → the statements that name it, and the name there
 
