@@ -49,7 +49,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
     total = draw_count(result)
     each = [unseen[i : i + 1] for i in range(len(unseen))]
-    for configurations in _alike(result, name, unseen) if without_data > MOST_OWN else each:
+    for configurations in _with_equal_predictions(result, name, unseen) if without_data > MOST_OWN else each:
         drawn = _unseen_draws(result, name, int(configurations[0]), total)
         low[configurations], high[configurations] = np.quantile(drawn, ends, axis=0)
     for number, configuration in known:
@@ -58,7 +58,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     return low.reshape(shape), high.reshape(shape)
 
 
-def _alike(result: PosteriorResult, name: str, unseen: Indices) -> list[Indices]:
+def _with_equal_predictions(result: PosteriorResult, name: str, unseen: Indices) -> list[Indices]:
     """Configurations that share an interval."""
     predicted = result.sampled.layout.view(result.sampled.predicted, name)[unseen].round(DIGITS)
     _, owners = np.unique(predicted, axis=0, return_inverse=True)
