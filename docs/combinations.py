@@ -214,7 +214,7 @@ def page(found: Mapping[str, Mapping[tuple[str, str], Outcome]], alone: Mapping[
     names = [feature.name for feature in TOGETHER]
     parts.append(
         f"\n## All together\n\nOne fit of `posterior` with {', '.join(names[:-1])} and {names[-1]} is among the tests, "
-        "and [an experiment](../experiments/together/results/README.md) shows what each part is worth.\n"
+        "and [an experiment](../experiments/together/results/README.md) shows how much each part contributes.\n"
     )
     return "".join(parts)
 

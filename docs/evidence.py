@@ -180,7 +180,7 @@ def checks() -> Figures:
         return NOT_RECORDED
     found = cases[0]
     return Figures(
-        f"verdict right for {found['right']:.0f} of {found['knowledges']:.0f} random knowledges, "
+        f"verdict right for {found['right']:.0f} of {found['knowledges']:.0f} random knowledge files, "
         f"{found['contradictory']:.0f} of them contradictory; {found['smallest']:.0f} of {found['conflicts']:.0f} "
         f"named conflicts are as small as they claim to be; {found['credo']:.1f} s of processor time",
         f"a linear program (HiGHS), the judge, names no statement; {found['HiGHS']:.1f} s",
@@ -206,7 +206,7 @@ def draws() -> Figures:
     ratios = [each["credo"] / each["hopsy"] for each in cases.values()]
     title, first = next(iter(cases.items()))
     return Figures(
-        f"effective draws a second under statements: {first['credo']:,.0f} ({title}), {min(ratios):.1f} to "
+        f"effective draws per second under statements: {first['credo']:,.0f} ({title}), {min(ratios):.1f} to "
         f"{max(ratios):.1f} times those of hopsy in {len(ratios)} cases",
         f"hopsy {first['hopsy']:,.0f}",
     )

@@ -45,7 +45,7 @@ def check_stationary(fit: credo.Fit, columns: Columns, weights: Sequence[float] 
 
 
 def bound_variables(constraints: Constraints, network: Network) -> set[str]:
-    """The variables whose CPTs statements are about, directly or through a probability that several CPTs make up."""
+    """The variables whose CPTs statements are about, directly or through a probability that depends on several CPTs."""
     indices = {*constraints.linear.indices.tolist(), *(i for each in constraints.products for i in each.indices)}
     indices |= {index for each in constraints.general for index in each.indices}
     found = {constraints.layout.locate(index)[0] for index in indices}

@@ -146,8 +146,8 @@ def test_options_that_make_no_sense(smoking: Network, options: dict, error: type
         credo.fit(smoking, PATIENTS, **options)
 
 
-def test_a_fixed_table_must_be_there(smoking: Network) -> None:
-    with pytest.raises(NetworkError, match="the network has none"):
+def test_a_fixed_cpt_must_be_there(smoking: Network) -> None:
+    with pytest.raises(NetworkError, match="the network has no CPT"):
         credo.fit(smoking.without_cpts(), PATIENTS, fixed=["lung"])
 
 

@@ -67,7 +67,7 @@ def test_rows_with_missing_values_are_used_unless_complete_rows_are_asked_for(fo
     assert str(single.query(QUESTION)).splitlines()[-1].startswith("There is no interval: the method cmap gives one")
     complete = credo.fit(folder / "patients.credo", folder / "patients.csv", complete_rows=True, method="cmap")
     assert complete.rows == 28
-    message = "2 of 30 rows were left out, as asked, because values are missing (age, bp)."
+    message = "2 of 30 rows were left out, as requested, because values are missing (age, bp)."
     assert any(str(finding).startswith(message) for finding in complete.findings)
 
 
@@ -144,7 +144,7 @@ def test_check_and_show_take_the_file_alone(folder: Path) -> None:
     assert "outcome has the states 0, 1, the values in the table." in done.stdout
     done = run("check", "patients.credo", folder=folder)
     assert done.returncode == 2
-    assert "Write variable outcome: no, yes, with its states, or give the table." in done.stderr
+    assert "Write, for instance, variable outcome: no, yes; or give the table." in done.stderr
     done = run("show", "patients.credo", "--data", "patients.csv", folder=folder)
     assert "age: young, middle, old; cut at 40, 60" in done.stdout
     done = run("query", "patients.credo", QUESTION, folder=folder)

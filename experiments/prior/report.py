@@ -25,7 +25,7 @@ sampler without statements:
   are deterministic, too, as in asia and alarm. Other strengths change next to nothing.
 - **Impossible states** (pigs: a genotype given those of both parents). Configurations resemble each other in part,
   and what neighbours predict has a share for states that are impossible. Components with some states left out (sparse
-  supports) bring little as long as there is pooling, which is worth more elsewhere.
+  supports) bring little as long as there is pooling, which helps more elsewhere.
 - **Nothing in common.** In random networks whose distributions are independent, configurations of some CPTs seem to
   resemble each other by chance, and more so in the model with exceptions: which configurations these are is found from
   the counts that the others then predict. Requiring more evidence of that model brings the estimate nearer to `map`

@@ -28,7 +28,7 @@ function Target({ variable, state, setState }) {
             <b>{percent(value)}</b>
             <small>
               {low !== null && low < high ? `${percent(low)} to ${percent(high)}` : ""}
-              {hasMoved(value, before?.[index]) ? `${low === null || low >= high ? "" : "; "}${percent(before[index])} in the fit before` : ""}
+              {hasMoved(value, before?.[index]) ? `${low === null || low >= high ? "" : "; "}${percent(before[index])} in the previous fit` : ""}
             </small>
           </li>
         );
@@ -121,7 +121,7 @@ function SoftEvidence({ variable }) {
   return (
     <details>
       <summary>Uncertain evidence about {variable.name}</summary>
-      <p className="hint">How well does what was seen fit each state? All alike means nothing was seen.</p>
+      <p className="hint">How likely is what was seen in each state? Equal weights mean that nothing was seen.</p>
       {variable.states.map((state) => (
         <label key={state} className="weight">
           <span>{state}</span>

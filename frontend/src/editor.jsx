@@ -137,7 +137,7 @@ function newState(text, version, sync) {
       syntaxHighlighting(classHighlighter),
       EditorView.lineWrapping,
       placeholder(exampleText(useStudio.getState().network?.variables ?? [])),
-      EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement a line", tabindex: "0" }),
+      EditorView.contentAttributes.of({ "aria-label": "Knowledge, one statement per line", tabindex: "0" }),
       collab({ startVersion: version }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) {

@@ -105,7 +105,7 @@ function Find({ variables, goTo }) {
   );
 }
 
-// Whether the fit before is worth a mark of its own.
+// Whether the previous fit gets a mark of its own.
 export const hasMoved = (value, before) => before !== null && before !== undefined && Math.abs(value - before) >= 0.005;
 
 export function Bar({ numbers, before }) {
@@ -125,7 +125,7 @@ export function describe(state, numbers, before) {
   if (!numbers) return state;
   const [value, low, high] = numbers;
   const interval = low === null || low >= high ? "" : `, 95% interval ${percent(low)} to ${percent(high)}`;
-  return `${state} ${percent(value)}${interval}${before === undefined ? "" : `; ${percent(before)} in the fit before`}`;
+  return `${state} ${percent(value)}${interval}${before === undefined ? "" : `; ${percent(before)} in the previous fit`}`;
 }
 
 const VariableNode = memo(({ data: variable }) => {
@@ -340,7 +340,7 @@ function Flow() {
         {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
         <Panel position="bottom-right" className="signs">
           {["raises", "lowers"].map((kind) => kinds.has(kind) && <span key={kind} className={kind}>{kind}</span>)}
-          {hasBefore && <span className="was">the fit before</span>}
+          {hasBefore && <span className="was">the previous fit</span>}
         </Panel>
       </ReactFlow>
     </div>

@@ -188,7 +188,7 @@ export function KnowList() {
         {message && <span className="problem">{message}</span>}
       </p>
       {!statements.length && !mistakes.length && !message && (
-        <p className="hint">Statements that you write above are checked as you type; what is found stands here.</p>
+        <p className="hint">Statements that you write above are checked as you type; what is found is listed here.</p>
       )}
       <Mistakes />
       {check?.conflicts?.length > 0 && (

@@ -143,7 +143,7 @@ export function LearnPanel() {
       )}
       {comparison && (
         <section>
-          <h3>What changed since the fit before</h3>
+          <h3>What changed since the previous fit</h3>
           <label className="check">
             <input
               type="checkbox"
@@ -153,7 +153,7 @@ export function LearnPanel() {
                 ask();
               }}
             />{" "}
-            Show the fit before beside this one, in the network and in Look
+            Show the previous fit beside this one, in the network and in Look
           </label>
           {comparison.parameters.length === 0 && <p>Nothing: the numbers are the same.</p>}
           {comparison.parameters.length > 0 && (

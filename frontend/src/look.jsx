@@ -26,7 +26,7 @@ function Cell({ row, index, state, before, onClick, onFocus, tabIndex, pressed, 
     low !== null && low !== undefined ? `95% interval ${percent(low)} to ${percent(high)}` : "",
     data !== null && data !== undefined ? `data ${percent(data)} of ${rowsText(row.observations)}` : "no data",
     least !== null && least !== undefined ? `knowledge allows ${percent(least)} to ${percent(most)}` : "",
-    before !== undefined ? `${percent(before)} in the fit before` : "",
+    before !== undefined ? `${percent(before)} in the previous fit` : "",
   ].filter(Boolean);
   return (
     <button type="button" className="cell" aria-pressed={pressed} aria-label={`${state} ${percent(learned)}; ${label}: ${words.join("; ")}`} title={words.join("\n")} onClick={onClick} onFocus={onFocus} tabIndex={tabIndex}>
@@ -123,7 +123,7 @@ function Cpt({ variable }) {
               </button>
             </li>
           )}
-          {!found.length && <li>No case is described by these words.</li>}
+          {!found.length && <li>No configuration matches these words.</li>}
         </ul>
       </div>
       <p className="legend" aria-hidden="true">
@@ -132,7 +132,7 @@ function Cpt({ variable }) {
           ["whisker", "95% interval"],
           ["data", "data"],
           ["allowed", "allowed by knowledge"],
-          ...(before ? [["before", "the fit before (second number)"]] : []),
+          ...(before ? [["before", "the previous fit (second number)"]] : []),
         ].map(([key, label]) => (
           <span key={key}>
             <span className={`key ${key}`} /> {label}

@@ -41,7 +41,7 @@ export const useStudio = create((set, get) => ({
   toast: "",
   editor: null, // what the editor offers: goTo, replaceLines, insert
   dialog: null,
-  showBefore: true, // the bars of the fit before, beside those of this one
+  showBefore: true, // the bars of the previous fit, beside those of this one
 
   show: (part) => set(part),
 

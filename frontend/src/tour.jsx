@@ -4,7 +4,7 @@ import { useStudio } from "./store.js";
 
 // What is shown around each step, its part of the page on a tablet, its panel; then what is said.
 const STEPS = [
-  [".know", "text", "ask", "Knowledge", "This is what experts know, one statement a line. Mistakes are underlined as you type, and a sign beside each statement says what was found: ✓ it can hold, = it follows from others, ✕ it is in conflict, ! the data contradict it."],
+  [".know", "text", "ask", "Knowledge", "This is what experts know, one statement per line. Mistakes are underlined as you type, and a sign beside each statement says what was found: ✓ it can hold, = it follows from others, ✕ it is in conflict, ! the data contradict it."],
   [".answers", "answers", "learn", "Learn", "Here you learn the probabilities from the table and the statements together. It takes seconds for the examples, and can be cancelled."],
   [".network", "network", "ask", "Network", "These are the variables. Once something was learned, bars show how probable each state is, and the line on a bar is its 95% interval. Click a state to say that it was observed; click again to take it back."],
   [".answers", "answers", "ask", "Ask", "Here you describe a case, see what follows for one variable, what the answer is sensitive to, and score a whole table."],

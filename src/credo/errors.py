@@ -258,7 +258,7 @@ class Status(Enum):
     NOT_CERTIFIED = "No solver could prove that the estimate is the optimum; the findings say how far off it can be."
     LOCAL = "The estimate satisfies the knowledge, but some statements are not convex: only a local optimum is certain."
     VIOLATED = "The estimate does not satisfy every statement; the findings say which, and by how much."
-    AVERAGED = "The estimate is the mean of draws from the distribution that data and knowledge leave."
+    AVERAGED = "The estimate is the posterior mean: the average of draws from what data and knowledge leave possible."
     CONVERGED = "The iterations converged: neither the objective nor the CPTs change any more."
     NOT_CONVERGED = "The iterations stopped before they converged: raise max_iterations, or read the findings first."
     NOT_MIXED = "Some probabilities are still uncertain, because the draws are too few: the findings say which."

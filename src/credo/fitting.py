@@ -1,4 +1,4 @@
-"""Learning, on one screen: network, knowledge and table are prepared once, estimated, and reported."""
+"""Learning: network, knowledge and table are prepared once, estimated, and reported."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def fit(
         Files whose rows would take much of it are read in partitions, and what is prepared of these is kept on disk
         where it does not fit.
     executor : dask.distributed.Client, optional
-        A cluster whose workers read the data and keep them, a partition each; without it this machine does. The result
-        depends on how the data are cut (`credo.partitioned`), and not on who works.
+        A cluster whose workers read the data and keep them, partition by partition; without it this machine does. The
+        result depends on how the data are cut (`credo.partitioned`), and not on the number of workers.
     verbose : bool, optional
         Whether to show progress on stderr; if not given, where that is a terminal or a notebook.
     progress : callable, optional
@@ -172,7 +172,7 @@ def fit(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
     )
     references = references_to(known.statements)
-    with _naming(references), reporting(verbose, progress) as report:
+    with _naming(references), reporting(verbose, progress) as notify:
         model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt, trust))
         doubts = None
         if len(model.doubted):
@@ -180,14 +180,14 @@ def fit(
         problem, table = prepare(
             model, data, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), soft_weight=soft_weight,
             options=options, tie_reading=tie_reading, memory_limit=memory_limit,
-            progress=shares_of(READING_DATA, report), doubts=doubts, executor=executor_for(executor, memory_limit),
+            progress=shares_of(READING_DATA, notify), doubts=doubts, executor=executor_for(executor, memory_limit),
             complete_rows=complete_rows,
         )  # fmt: skip
-        report(ProgressEvent(ESTIMATING))
-        _require_room(problem, report)
+        notify(ProgressEvent(ESTIMATING))
+        _require_room(problem, notify)
         refuse = partial(_require_no_proof, problem, known, model.doubted)
         problem, zeros = with_certain_zeros(problem)
-        solution = _estimate(replace(problem, progress=report, refuse=refuse), known)
+        solution = _estimate(replace(problem, progress=notify, refuse=refuse), known)
 
     whole = problem.network.with_cpts(solution.cpts)
     log_likelihood = solution.log_likelihood
@@ -272,14 +272,14 @@ def _naming(references: Sequence[StatementReference]) -> Iterator[None]:
         raise
 
 
-def _require_room(problem: Problem, report: ProgressListener) -> None:
+def _require_room(problem: Problem, notify: ProgressListener) -> None:
     """Refuse what does not fit into memory, and tell how long the rest will take."""
     assert problem.method is not None
     if problem.method.uses_knowledge and problem.blocks:
         cost = estimating(problem.blocks)
         count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
         require_room(cost, problem.memory_limit, f"Learning under {counted(count, 'constraint')}", STATE_LESS)
-        announce(cost, ESTIMATING, report)
+        announce(cost, ESTIMATING, notify)
 
 
 def _require_no_proof(problem: Problem, knowledge: Knowledge, doubted: Indices) -> None:

@@ -264,9 +264,7 @@ class TableFormat:
         if self.decimal not in (".", ","):
             raise OptionError(f"The decimal mark of a table is “.” or “,”; {self.decimal!r} is neither.")
         if not _is_encoding(self.encoding):
-            raise OptionError(
-                f"Python knows no encoding {self.encoding!r}. Frequent ones are utf-8, latin-1 and cp1252."
-            )
+            raise OptionError(f"Python knows no encoding {self.encoding!r}. Common ones are utf-8, latin-1 and cp1252.")
         if self.sheet is not None and not isinstance(self.sheet, str):
             raise OptionError(f"The sheet of an Excel file is given by its name; {self.sheet!r} is not a text.")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -78,6 +79,13 @@ def drop_output() -> None:
     except OSError:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def for_shell(text: str) -> str:
+    """An argument as it is typed in a shell: in quotes where it has to be."""
+    if re.fullmatch(r"[\w./:\\-]+", text):
+        return text
+    return shlex.quote(text) if re.search(r'["$`\\!]', text) else f'"{text}"'  # the latter on Windows, too
 
 
 def console(**options: Any) -> Console:

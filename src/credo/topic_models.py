@@ -15,7 +15,7 @@ import numpy as np
 from credo.errors import OptionError, suggestion
 from credo.findings import Finding
 from credo.fitting import fit as learn
-from credo.io.corpus import STOP_WORDS, Corpus, read_corpus
+from credo.io.corpus import Corpus, read_corpus
 from credo.io.dataset import Dataset, code_type
 from credo.io.partitions import partitioned_at
 from credo.knowledge import Knowledge
@@ -153,8 +153,8 @@ def topics(
     together: Sequence[Sequence[str]] = (),
     prior: PriorLike | None = None,
     seed: Seed = 0,
-    em: EMOptions = EM_OPTIONS,
-    stop_words: Collection[str] = STOP_WORDS,
+    em: EMOptions | None = None,
+    stop_words: Collection[str] | None = None,
     min_length: int = 2,
     min_documents: int = 2,
     executor: Client | None = None,
@@ -176,7 +176,7 @@ def topics(
     prior : number, str, prior or mapping, optional
         Pseudo-counts as in `credo.fit`, of the variables `topic` (given the document) and `word` (given the topic);
         `{"topic": 0.1, "word": 0.01}` if not given.
-    em : EMOptions
+    em : EMOptions, optional
         Options of EM; one start, 200 iterations and a tolerance of 1e-6 if not given.
     seed : int or numpy.random.Generator, default 0
         The same seed gives the same topics.
@@ -222,7 +222,7 @@ def topics(
     rows: TableLike = dataset if executor is None else partitioned_at(dataset, corpus.document)
     fit = learn(
         network, rows, knowledge, method="cmap", prior=PRIOR if prior is None else prior, seed=resolve_seed(seed),
-        em=em, executor=executor, progress=progress,
+        em=EM_OPTIONS if em is None else em, executor=executor, progress=progress,
     )  # fmt: skip
     return Topics(fit, corpus, groups)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,5 +60,8 @@ class PyagrumModel(Protocol):
 PathLike = str | os.PathLike[str]
 TableLike = PathLike | FrameLike  # of data; a credo.Dataset has columns too
 Weights = str | ArrayLike  # the name of a column, or one number per row
+Soft = Mapping[str, Mapping[str, float]]  # soft evidence: variable -> state -> likelihood of what was seen
+SoftRows = Mapping[str, Mapping[str, ArrayLike]]  # the same, where a likelihood may be a list with one for each row
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Seed = int | np.random.Generator
 Progress = Callable[[float], None]  # called with the share of the work that is done

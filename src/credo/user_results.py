@@ -18,13 +18,13 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.questions import answers, draws, marginals, predictions
+from credo.questions import answers, labelled_draws, marginals, predictions
 from credo.questions.answers import Answer
 from credo.questions.sensitivity import Sensitivity, sensitivity
 from credo.results.check_results import CheckResult
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import explain_fit
-from credo.types import TableLike
+from credo.types import Soft, TableLike
 
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
 
@@ -56,7 +56,7 @@ class Fit(FitResult):
         Returns
         -------
         Explanation
-            Print it for a summary of a few sentences. It is computed anew at every call: keep it, and pass it on to
+            Print it for a summary of a few sentences. It is computed again at every call: keep it, and pass it on to
             `report` and the functions of `credo.plot`.
         """
         return explain_fit(self, verbose=verbose, progress=progress)
@@ -173,7 +173,7 @@ class Fit(FitResult):
         evidence: Mapping[str, object] | str | None = None,
         *,
         interventions: Mapping[str, object] | None = None,
-        soft: Mapping[str, Mapping[str, float]] | None = None,
+        soft: Soft | None = None,
         level: float = 0.95,
     ) -> pl.DataFrame:
         """Compute how probable each state of each variable is, given evidence: the bars of a picture of the network.
@@ -216,7 +216,7 @@ class Fit(FitResult):
         evidence: Mapping[str, object] | str | None = None,
         *,
         interventions: Mapping[str, object] | None = None,
-        soft: Mapping[str, Mapping[str, float]] | None = None,
+        soft: Soft | None = None,
     ) -> pl.DataFrame:
         """Find the states of all variables that are most probable together, given evidence.
 
@@ -241,9 +241,7 @@ class Fit(FitResult):
         """
         return answers.most_probable(self, evidence, interventions, soft)
 
-    def sensitivity(
-        self, question: str | Query, *, soft: Mapping[str, Mapping[str, float]] | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, question: str | Query, *, soft: Soft | None = None) -> Sensitivity:
         """Find which numbers of the CPTs and which evidence move an answer most.
 
         Parameters
@@ -310,7 +308,7 @@ class Fit(FitResult):
         >>> bool(draws.coin.sel(coin_state="heads").mean() > 0.5)
         True
         """
-        return draws.to_arviz(self, names)
+        return labelled_draws.to_arviz(self, names)
 
     def diagnostics(self, name: str | None = None) -> pl.DataFrame:
         """How far the draws can be trusted, number by number, or the worst of each variable.
@@ -349,7 +347,7 @@ class Fit(FitResult):
         >>> fit.diagnostics().columns
         ['variable', 'error', 'effective_size', 'r_hat']
         """
-        return draws.diagnostics(self, name)
+        return labelled_draws.diagnostics(self, name)
 
     def predictive_checks(self, data: TableLike | None = None, replicates: int = 200) -> pl.DataFrame:
         """Compare the data with what the learned network produces: which parts of it do not fit?

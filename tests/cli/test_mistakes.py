@@ -73,14 +73,14 @@ def test_names_that_promise_another_format_are_refused(folder: Path, arguments: 
     done = run(*arguments, folder=folder)
     assert done.returncode != 0
     known = ".html or .htm" if arguments[-1].endswith("pdf") else ".csv or .txt"
-    assert f"a name that ends in {known}, not in {Path(arguments[-1]).suffix}" in done.stderr
+    assert f"has to end in {known}, not in {Path(arguments[-1]).suffix}" in done.stderr
     assert not (folder / arguments[-1]).exists()
 
 
 def test_reports_from_python_refuse_such_names_too(tmp_path: Path) -> None:
     fit = credo.fit(NETWORK, pl.DataFrame({"smoker": ["no"], "outcome": ["no"]}), method="ml")
     for result in (fit, credo.check(NETWORK, "P(smoker=yes) <= 0.5")):
-        with pytest.raises(credo.FormatError, match=r"ends in \.html or \.htm"):
+        with pytest.raises(credo.FormatError, match=r"end in \.html or \.htm"):
             result.report(tmp_path / "report.pdf")
 
 

@@ -81,8 +81,8 @@ def test_a_statement_across_sets_of_two_families_binds_both() -> None:
     ("text", "why"),
     [
         ("chol and age synergize on attack", "several of its sets"),
-        ("P(attack=yes | chol=yes, smoke=yes) * P(chol=yes) >= 0.4", "several CPTs make up"),
-        ("P(attack=yes | chol=yes, bp=yes, age=yes, smoke=yes) * P(chol=yes) >= 0.01", "all of its causes together"),
+        ("P(attack=yes | chol=yes, smoke=yes) * P(chol=yes) >= 0.4", "depends on several CPTs"),
+        ("P(attack=yes | chol=yes, bp=yes, age=yes, smoke=yes) * P(chol=yes) >= 0.01", "all of its causes"),
     ],
 )
 def test_a_statement_that_constrains_no_single_cpt_is_not_lowered_but_checked(text: str, why: str) -> None:

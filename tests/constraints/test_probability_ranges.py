@@ -1,4 +1,4 @@
-"""Statements about probabilities that several CPTs make up: where two of them leave no common value."""
+"""Statements about probabilities that depend on several CPTs: where two of them leave no common value."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_cpts_are_found_at_which_other_pairs_hold(pair: tuple[str, str]) -> None
     found = check(PUMPS, "\n".join(("P(pump=failed) <= 20%", *pair)))
     assert found.exit_code == 0
     assert not found.unchecked
-    assert "Line 2 is about a probability that several CPTs make up: CPTs were found where it" in str(found)
+    assert "Line 2 is about a probability that depends on several CPTs: CPTs were found where it" in str(found)
 
 
 def test_a_search_that_fails_is_no_proof_and_names_culprits() -> None:

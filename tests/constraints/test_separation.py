@@ -65,7 +65,7 @@ def test_parts_that_cannot_hold_are_a_conflict() -> None:
     assert len(found.conflicts[0].statements) == 2
 
 
-# Probabilities that several CPTs make up ------------------------------------------------------------------------------
+# Probabilities that depend on several CPTs ----------------------------------------------------------------------------
 
 CHAIN = credo.Network(
     {"a": ["0", "1"], "b": ["0", "1", "2"], "c": ["0", "1"]}, {"b": ["a"], "c": ["b"]}

@@ -192,7 +192,7 @@ def test_fixed_cpts_that_contradict_one_are_refused() -> None:
 
 def test_the_gradient_trainer_refuses_them() -> None:
     rows = with_missing_values(ROWS, 0.1, seed=1)
-    with pytest.raises(OptionError, match="cannot bind those about probabilities that several CPTs make up"):
+    with pytest.raises(OptionError, match="cannot bind those about probabilities that depend on several CPTs"):
         credo.fit(PAIR, rows, "P(b=y) <= 0.3", method="cmap", em=credo.EMOptions(trainer="gradient"))
 
 

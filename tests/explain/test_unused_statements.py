@@ -30,7 +30,7 @@ ROWS = pl.DataFrame(
 USED, UNUSED = "0.1 <= P(smoker=yes) <= 0.9", "P(outcome=1 | smoker=no) is at most 5%"
 SENTENCE = (
     "“P(outcome=1 | smoker=no) is at most 5%” (line 2) was not used by the estimate: it is about a probability that "
-    "several CPTs make up. The result misses it by 0.16. The methods posterior, cmap or cml use it."
+    "depends on several CPTs. The result misses it by 0.16. The methods posterior, cmap or cml use it."
 )
 HEADER = "were learned from 170 rows of data and 1 statement (1 more was not used)."
 

@@ -69,7 +69,7 @@ MISTAKES = [
     ("[ 3 ]", "[ 99999999999 ]", 7, "not a whole number"),
     ("{ low, mid, high }", "{ low, mid, low }", 6, "state low twice"),
     ("[ 3 ] { low, mid, high }", "[ 0 ] { }", 6, "no states"),
-    ("low, mid, high }", "very low, mid, high }", 7, "A name with blanks needs quotes"),
+    ("low, mid, high }", "very low, mid, high }", 7, "A name with spaces needs quotes"),
     ("low, mid, high }", '"low, mid, high }', 7, "not closed"),
     ("variable b", "variable a", 6, "declared twice"),
     ("variable b", "varible b", 6, "Expected `network`, `variable` or `probability`, not `varible`"),

@@ -78,7 +78,9 @@ def test_a_finding_counts_missing_values_once() -> None:
 
 def test_labels_that_differ_only_in_case_are_an_error() -> None:
     rows = pl.DataFrame({"smoker": ["Yes", "yes", "no", "no "]})
-    with pytest.raises(DataError, match='smoker holds both "Yes" and "yes".* Write them alike; or.* state all states'):
+    with pytest.raises(
+        DataError, match='smoker holds both "Yes" and "yes".* Write them in the same way; or.* list all states'
+    ):
         Network.from_data(rows)
     stated = Network.from_data(rows, states={"smoker": ["no", "yes", "Yes"]})
     assert credo.read_table(stated, rows).codes[:, 0].tolist() == [2, 1, 0, 0]

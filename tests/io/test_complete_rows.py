@@ -18,7 +18,9 @@ def test_rows_with_a_missing_value_are_left_out() -> None:
     )
     found = complete_rows(frame, ["a", "b", "hidden"])
     assert found.frame["c"].to_list() == [1, None]
-    assert str(found.findings[0]).startswith("3 of 5 rows were left out, as asked, because values are missing (a, b).")
+    assert str(found.findings[0]).startswith(
+        "3 of 5 rows were left out, as requested, because values are missing (a, b)."
+    )
     assert complete_rows(frame, ["hidden"]).findings == ()
 
 

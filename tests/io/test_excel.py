@@ -90,7 +90,7 @@ def test_merged_cells_of_a_header_are_asked_for(path: Path) -> None:
         sheet.append(row)
     sheet.merge_cells("A1:B1")
     book.save(path)
-    with pytest.raises(DataError, match=r"sheet Sheet: cell B2 stands in a column without a name.*split merged cells"):
+    with pytest.raises(DataError, match=r"sheet Sheet: cell B2 is in a column without a name.*split merged cells"):
         read_table(NET, path)
 
 

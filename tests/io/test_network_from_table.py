@@ -67,7 +67,7 @@ def test_what_is_not_said_comes_from_the_table(frame: pl.DataFrame) -> None:
     )
     rows = [int((frame["age"] < 40).sum()), int(frame["age"].is_between(40, 69).sum()), int((frame["age"] > 69).sum())]
     assert _findings(made)[0] == (
-        "age is cut at 40, 70, round numbers with about as many rows in each state. "
+        "age is cut at 40, 70, rounded, with about as many rows in each state. "
         f"States, with rows: <40 ({rows[0]}), 40-70 ({rows[1]}), 70+ ({rows[2]})."
     )
     assert _findings(made)[2:] == [
@@ -153,7 +153,7 @@ def test_a_tree_without_a_target(frame: pl.DataFrame, bins: dict[str, Supervised
 def test_states_of_a_measured_column_without_cut_points_are_quantiles(frame: pl.DataFrame) -> None:
     made = network_from_table(frame, parents=PARENTS, states={"age": ["young", "old"]})
     assert made.network.variable("age") == Variable("age", ("young", "old"), CutPoints((60,)))
-    assert "age is cut at 60, round numbers" in _findings(made)[0]
+    assert "age is cut at 60, rounded" in _findings(made)[0]
 
 
 def test_few_rows_make_two_states() -> None:
@@ -200,7 +200,7 @@ def test_without_a_structure_all_usable_columns_are_variables(frame: pl.DataFram
         "them. Leave it out, or state its states."
     )
     assert made.findings[0].kind == "column left out"
-    assert "Column ward holds one value only, A: it tells nothing about the others." in _findings(made)
+    assert "Column ward holds one value only, A: it says nothing about other variables." in _findings(made)
 
 
 def test_only_the_columns_that_are_needed_are_read(frame: pl.DataFrame, tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_decimal_commas_are_to_be_declared(bins: dict[str, list[float]] | None) 
         ([*map(str, range(20)), "2,5"], 'holds numbers with a comma, such as "2,5"'),
         (["0,5", "1", "2"], 'holds numbers with a comma, such as "0,5"'),
         (["133,5", "120,0"] * 10, 'holds numbers with a comma, such as "120,0"'),
-        ([1.0, float("inf")], "is measured, but row 2 holds inf"),
+        ([1.0, float("inf")], 'holds numbers, but "inf" in row 2'),
         ([[1], [2]], "holds values of the type List"),
     ],
 )
@@ -307,7 +307,7 @@ def test_states_make_any_column_a_variable() -> None:
 @pytest.mark.parametrize(
     ("values", "rule", "message"),
     [
-        (["a", "b"], [40], "Column x is measured, but row 1 holds 'a'"),
+        (["a", "b"], [40], 'Column x holds numbers, but "a" in row 1'),
         ([2.5, 2.5], 3, "Column x holds the same number in all rows. Leave it out, or give its cut points."),
         ([None, None], 3, "Column x holds no value at all. Leave it out, or give its cut points."),
     ],

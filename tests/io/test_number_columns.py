@@ -231,7 +231,7 @@ def test_questions_take_numbers(learned: credo.Fit) -> None:
 
 
 def test_a_question_with_an_unknown_state(learned: credo.Fit) -> None:
-    message = "age has no state elderly. Its states are young, middle, old. Any number is cut at 40, 60."
+    message = 'age has no state "elderly". Its states are young, middle, old. Numbers are cut at 40, 60.'
     for call in (lambda: learned.query("P(out | age=elderly)"), lambda: learned.predict({"age": "elderly"})):
         with pytest.raises(credo.QueryError, match=message):
             call()

@@ -143,7 +143,7 @@ def test_a_column_of_numbers_that_is_missing_is_no_hidden_variable():
 def test_states_that_nobody_knows_are_named_with_what_to_write():
     first, second, third = mistakes(TEXT)
     assert (first.line, first.message) == (2, "The states of outcome are not known: there is no table.")
-    assert first.suggestion == "Write variable outcome: no, yes, with its states, or give the table."
+    assert first.suggestion == "Write, for instance, variable outcome: no, yes; or give the table."
     assert (second.line, second.kind) == (2, "states-missing")
     assert (third.line, third.kind) == (5, "unknown-name")
     assert third.message == '"smoker" is not declared.'
@@ -152,7 +152,7 @@ def test_states_that_nobody_knows_are_named_with_what_to_write():
 def test_a_declared_variable_without_states_and_column():
     (found,) = mistakes("variable outcom\nsmoker raises outcome\noutcome depends on smoker", TABLE)
     assert found.message == "The states of outcom are not known: the table has no such column."
-    assert found.suggestion.startswith('Did you mean "outcome"? Write variable outcom: no, yes')
+    assert found.suggestion.startswith('Did you mean "outcome"? Write, for instance, variable outcom: no, yes')
 
 
 def test_unknown_states_are_named_with_the_closest():
@@ -216,9 +216,11 @@ def test_alphabetical_states_are_no_order_for_a_noisy_family():
     (mistake,) = mistakes("# a fault tree\n\nsystem is noisy-or of pump1, pump2, site\npump1 raises system", PUMPS)
     assert (mistake.line, mistake.column, mistake.kind) == (3, 1, "order-unknown")
     assert mistake.message == (
-        "Nobody said which state of system is low and which is high (failed, ok are in alphabetical order)."
+        "It is not known which state of system is low and which is high (failed, ok are in alphabetical order)."
     )
-    assert mistake.suggestion == "Write, from low to high as you mean it: variables system, pump1, pump2: ok, failed"
+    assert (
+        mistake.suggestion == "Declare the states from low to high, as in: variables system, pump1, pump2: ok, failed"
+    )
 
 
 def test_what_is_suggested_is_the_order_that_is_then_used():

@@ -188,7 +188,7 @@ def test_the_error_is_typed_and_survives_pickling(asia):
         ("the risk of lung=yes is at most 5%", "Write P(lung=yes) is at most 5%."),
         ("The probability of lung given smoke=yes is 5%.", "Write P(lung=… | smoke=yes) is 5%."),
         ("smoke risk lung", 'If this is one name, put it in quotes: "smoke risk".'),
-        ("smoke riases lung", "Write raises."),
+        ("smoke riases lung", 'Write "raises".'),
         ("P(lung=yes) = 5 ± 2%", "Write 5% ± 2%."),
         ("P(lung=yes) is 3 in 2", "Correct the number."),
         ("P(lung in {}) * P(bronc=yes) <= 0.1", "Name at least one state."),

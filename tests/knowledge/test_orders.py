@@ -193,10 +193,10 @@ def test_a_fit_reports_orders_that_nobody_declared() -> None:
     fit = credo.fit(network, rows, "age raises pump\nrisk raises lung\norder lung: yes < no", method="cmap")
     messages = [str(each) for each in fit.findings if each.kind == ORDER_FINDING]
     assert messages == [
-        "Nobody declared which states are low and which are high; they were ordered from their labels: "
-        "age: young < old; risk: low < high. If one is meant otherwise, write `order age: old < young`.",
-        "Nobody declared which states are low and which are high; they were ordered as the network lists them: "
-        "pump: good < bad. If one is meant otherwise, write `order pump: bad < good`.",
+        "It is not declared which states are low and which are high; they were ordered from their labels: "
+        "age: young < old; risk: low < high. If an order is wrong, write `order age: old < young`.",
+        "It is not declared which states are low and which are high; they were ordered as the network lists them: "
+        "pump: good < bad. If an order is wrong, write `order pump: bad < good`.",
     ]
     without = credo.fit(network, rows, "P(risk=low) <= 0.6", method="cmap")
     assert not [each for each in without.findings if each.kind == ORDER_FINDING]

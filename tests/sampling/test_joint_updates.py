@@ -14,7 +14,7 @@ from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
 from credo.sampling.joint_updates import supports_of
-from credo.sampling.predictions import predicted_cpt
+from credo.sampling.predicted_components import predicted_cpt
 from credo.sampling.region import geometry_of, region_of, seeded
 from credo.sampling.vectorised.chain_states import model_of, start
 from credo.sampling.vectorised.gibbs import plan_of

@@ -334,7 +334,7 @@ def test_a_part_that_is_there_twice_is_an_error(content: bytes, tmp_path: Path) 
     path.write_bytes(content)
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as file:
         file.writestr("content.json", b"{}")
-    with pytest.raises(FormatError, match="there twice"):
+    with pytest.raises(FormatError, match="occurs twice"):
         credo.load(path)
 
 

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,16 @@ from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from credo.sklearn import KnowledgeClassifier, ManyFeaturesWarning, UnseenValueWarning
+from credo.sklearn.network_target import FitOptions
 
 NAMES = ("chol", "bp", "age", "smoke")
 RAISES = "\n".join(f"{name} raises attack" for name in NAMES)
 NOISY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak"
+
+
+def test_options_are_those_of_fit_that_are_no_parameters_of_the_classifier() -> None:
+    by_name = {each.name for each in signature(credo.fit).parameters.values() if each.kind is each.KEYWORD_ONLY}
+    assert set(FitOptions.__annotations__) == by_name - {"method", "prior", "seed", "weights", "progress"}
 
 
 def patients(rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
@@ -452,11 +459,11 @@ def test_too_many_features_without_knowledge_depend_on_the_class() -> None:
 
 
 def test_values_that_are_no_numbers_and_no_names() -> None:
-    with pytest.raises(credo.DataError, match="age is measured, but row 2"):
+    with pytest.raises(credo.DataError, match='age holds numbers, but "old" in row 2'):
         KnowledgeClassifier(bins={"age": [40]}).fit(pd.DataFrame({"age": ["30", "old"]}), [0, 1])
     with pytest.raises(credo.DataError, match="texts or numbers"):
         KnowledgeClassifier().fit(pl.DataFrame({"age": [[1], [2]]}), [0, 1])
-    with pytest.raises(credo.DataError, match="row 1 holds inf"):
+    with pytest.raises(credo.DataError, match='but "inf" in row 1'):
         KnowledgeClassifier(bins={"age": [40]}).fit(pd.DataFrame({"age": [np.inf, 2.0]}), [0, 1])
 
 

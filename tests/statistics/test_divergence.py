@@ -95,7 +95,7 @@ def test_what_the_other_rules_out_is_infinitely_far_unless_it_cannot_happen() ->
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (Network({"a": ["x", "y"]}, {}, {"a": [1.0, 0.0]}), "no variable b"),
+        (Network({"a": ["x", "y"]}, {}, {"a": [1.0, 0.0]}), 'no variable "b"'),
         (Network({"a": ["x", "y"], "b": ["p", "q"]}, {}, {"a": [1, 0], "b": [1, 0]}), "b has the parents a here"),
         (
             Network({"a": ["x", "z"], "b": ["p", "q"]}, {"b": ["a"]}, {"a": [1, 0], "b": [[1, 0], [1, 0]]}),

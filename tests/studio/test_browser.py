@@ -60,7 +60,7 @@ def test_learning_again_shows_what_changed(learned_tab: Tab) -> None:
     write(page, "P(disease=1 | age=young, smoker=yes, pressure=normal) is at most 10%\n")
     page.get_by_role("tab", name="Learn").click()
     page.get_by_role("button", name="Learn", exact=True).click()
-    expect(page.get_by_text("What changed since the fit before")).to_be_visible()
+    expect(page.get_by_text("What changed since the previous fit")).to_be_visible()
     row = page.get_by_role("row", name=re.compile(r"P\(disease=1 \| age=young, smoker=yes, pressure=normal\)"))
     expect(row.first).to_be_visible()
 

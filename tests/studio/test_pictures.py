@@ -1,4 +1,4 @@
-"""What the network in the middle of the page shows: where it stands, what its arrows mean, and the fit before."""
+"""What the network in the middle of the page shows: where it stands, what its arrows mean, and the previous fit."""
 
 from __future__ import annotations
 

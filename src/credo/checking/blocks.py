@@ -115,17 +115,19 @@ def _add_block(summary: BlockSummary, block: Block, found: BlockFinding) -> None
 
 
 def add_search(summary: BlockSummary, constraints: Constraints, search: GeneralSearch | None) -> None:
-    """What the search for CPTs showed of statements about probabilities that several CPTs make up."""
+    """What the search for CPTs showed of statements about probabilities that depend on several CPTs."""
     numbers = [number for number in constraints.general_statements if number not in summary.conflicting]
     if search is None:
         if summary.conflicts:
             sentence = (
-                "is about a probability that several CPTs make up: it was not checked against the others, some of "
+                "is about a probability that depends on several CPTs: it was not checked against the others, some of "
             )
             summary.open_general |= dict.fromkeys(numbers, f"{sentence}which conflict.")
         return
     if search.is_found:
-        sentence = "is about a probability that several CPTs make up: CPTs were found where it holds with all others."
+        sentence = (
+            "is about a probability that depends on several CPTs: CPTs were found where it holds with all others."
+        )
         hard = {each.statement for each in constraints.general if each.confidence is None}
         summary.notes.update(dict.fromkeys((number, sentence) for number in numbers if number in hard))
         return
@@ -137,6 +139,7 @@ def add_search(summary: BlockSummary, constraints: Constraints, search: GeneralS
             )
         else:
             summary.open_general[number] = (
-                "is about a probability that several CPTs make up: no CPTs were found where it holds with all others. "
-                f"The nearest CPTs miss a statement by {search.missed:.2g}. That is no proof that there are none."
+                "is about a probability that depends on several CPTs: no CPTs were found where it holds with all "
+                f"others. The nearest CPTs miss a statement by {search.missed:.2g}. "
+                "That is no proof that there are none."
             )

@@ -11,7 +11,7 @@ import typer
 from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, print_json, table_format
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
-from credo.terminal import console, say
+from credo.terminal import console, for_shell, say
 
 if TYPE_CHECKING:
     from credo.explain.doubting import Trust
@@ -208,7 +208,10 @@ def learn(
 
         console().print(checks_text(checked))
     if save is not None:
-        say(f'The fit is in {save}. Ask it: credo query {save} "P({result.network.names[-1]})"')
+        from credo.knowledge.query import Query
+
+        question = for_shell(str(Query({result.network.names[-1]: ()})))
+        say(f"The fit is in {save}. Ask it: credo query {for_shell(str(save))} {question}")
     for question in ask or ():
         say(f"\n{result.query(question)}")
 
@@ -307,9 +310,7 @@ def demo(
 
 
 def studio(
-    model: Annotated[
-        Path | None, typer.Argument(help="Knowledge (.credo) or a network; a table alone may stand here, too")
-    ] = None,
+    model: Annotated[Path | None, typer.Argument(help="Knowledge (.credo) or a network; or a table alone")] = None,
     data: Annotated[Path | None, typer.Argument(help="The data: .csv, .xlsx, .parquet")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 8642 or the next that is free, if not given.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; others than this machine's need --expose.")] = (

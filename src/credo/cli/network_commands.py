@@ -6,13 +6,14 @@ A saved fit is one too; its draws give answers their intervals.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from credo.errors import counted
-from credo.terminal import console, say
+from credo.terminal import console, for_shell, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network
     from credo.options import TableFormat
+    from credo.types import Json
     from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
@@ -102,7 +104,8 @@ def show(
 
             say(f"{fit_plain_text(fit, with_hint=False)}\n")
         say(str(given))
-        say(f"Add the name of a variable to see its CPT: credo show {network} {given.names[0]}")
+        command = f"credo show {for_shell(str(network))} {for_shell(given.names[0])}"
+        say(f"Add the name of a variable to see its CPT: {command}")
     else:
         for name in variable:
             parents = ", ".join(given.parents[name]) or "none"
@@ -133,7 +136,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare the CPTs of two networks: how far apart they are, by variable, and the largest differences."""
-    from credo.statistics.comparison import compare_networks
+    from credo.statistics.network_comparison import compare_networks
 
     found = compare_networks(_read(first), _read(second))
     if as_json:
@@ -234,7 +237,7 @@ def _print_frame(frame: pl.DataFrame) -> None:
         say(f"… and {len(frame) - SHOWN:,} more; --json prints all.")
 
 
-def _network_to_dict(network: Network, names: Any) -> dict[str, Any]:
+def _network_to_dict(network: Network, names: Iterable[str]) -> dict[str, Json]:
     return {
         "name": network.name,
         "variables": {
@@ -259,11 +262,11 @@ def _cuts_text(network: Network, name: str) -> str:
     return f"; cut at {cuts}" + (f" (numbers seen: {seen})" if seen else "")
 
 
-def _cuts_to_dict(cuts: CutPoints) -> dict[str, Any]:
+def _cuts_to_dict(cuts: CutPoints) -> dict[str, Json]:
     return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Json) -> None:
     """Print JSON, in which letters that the output cannot encode are escaped."""
     import json
 

@@ -20,7 +20,7 @@ MANY_CONSTRAINTS = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Witness:
-    """A point that satisfies a conflict but for one statement: the proof that the conflict needs this statement."""
+    """A point that satisfies a conflict except for one statement: the proof that the conflict needs this statement."""
 
     left_out: int
     parameters: Indices  # the network's numbers of the block's parameters

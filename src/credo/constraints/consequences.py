@@ -76,7 +76,7 @@ def feasible_directions(block: Block, interior: Interior) -> FeasibleDirections 
 
 
 def pinned(block: Block, interior: Interior, directions: FeasibleDirections, program: Program) -> tuple[Pinned, ...]:
-    """Parameters with one possible value, but for those of variables with a single state.
+    """Parameters with one possible value, except for those of variables with a single state.
 
     Where all of a distribution is pinned, the states that the responsible statements do not name are left out.
     """

@@ -289,11 +289,11 @@ class Constraints:
         default_factory=dict
     )  # statement → how many of its constraints hold for all parameters
     expansion: Expansion | None = None  # of the network's noisy families, whose effects have the CPTs
-    general: tuple[GeneralConstraint, ...] = ()  # about probabilities that several CPTs make up
+    general: tuple[GeneralConstraint, ...] = ()  # about probabilities that depend on several CPTs
 
     @property
     def general_statements(self) -> tuple[int, ...]:
-        """The statements about probabilities that several CPTs make up, by number."""
+        """The statements about probabilities that depend on several CPTs, by number."""
         return tuple(dict.fromkeys(each.statement for each in self.general))
 
 

@@ -22,7 +22,7 @@ from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison
 from credo.model.expansion import Expansion
 
-Key = int | NetworkProbability  # a parameter, or a probability that several CPTs make up
+Key = int | NetworkProbability  # a parameter, or a probability that depends on several CPTs
 
 
 def lower_general(
@@ -30,7 +30,7 @@ def lower_general(
 ) -> None:
     """left − right ≤ slack for neighbouring sides, one constraint for each state of the variables under `each`.
 
-    The same as `lower_comparison` and `lower_approximation`, for probabilities that several CPTs make up.
+    The same as `lower_comparison` and `lower_approximation`, for probabilities that depend on several CPTs.
     """
     original = expansion.original
     differences = list(_differences(statement))
@@ -115,7 +115,7 @@ def _scaled(given: GeneralConstraint) -> GeneralConstraint:
 
 
 def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, chosen: Mapping[str, str]) -> list[Key]:
-    """The parameters whose sum P(…) is, or the one probability that several CPTs make up."""
+    """The parameters whose sum P(…) is, or the one probability that depends on several CPTs."""
     original, network = expansion.original, expansion.network
     each = each_of(term, original)
     given = {str(name): states_given(state) for name, state in term.given} | {name: (chosen[name],) for name in each}

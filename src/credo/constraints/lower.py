@@ -80,8 +80,8 @@ def lower(
 ) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
-    Statements about probabilities that several CPTs make up become `general` constraints. Those that constrain nothing
-    are listed in `unlowered`, with the reason. What is in `cache` is not computed again.
+    Statements about probabilities that depend on several CPTs become `general` constraints. Those that constrain
+    nothing are listed in `unlowered`, with the reason. What is in `cache` is not computed again.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)

@@ -1,7 +1,7 @@
 """Which statements constrain single CPTs, and statements about noisy families rewritten for the CPTs of their sets.
 
 P(…) that gives all parents of its variable and nothing else is a number of a CPT. Any other one is a probability that
-several CPTs make up: `general_constraints.py` lowers statements about it. Those that compare products of such
+depends on several CPTs: `general_constraints.py` lowers statements about it. Those that compare products of such
 probabilities are checked on the learned network only.
 
 An influence or a synergy within one set of causes of a noisy family becomes one on that set's effect; if it holds
@@ -39,7 +39,7 @@ from credo.types import Numbers
 
 SCALE_TOLERANCE = 1e-9
 OrderT = TypeVar("OrderT")
-_NOT_AN_ENTRY = "it compares products, and is about a probability that several CPTs make up"
+_NOT_AN_ENTRY = "it compares products, and is about a probability that depends on several CPTs"
 
 
 class _NoSingleCPT(Exception):
@@ -54,7 +54,7 @@ class ExpandedKnowledge:
     network: Network
     orders: Mapping[str, StateOrderLike]
     unlowered: tuple[UnloweredStatement, ...]
-    general: frozenset[int]  # statements about probabilities that several CPTs make up, as they are written
+    general: frozenset[int]  # statements about probabilities that depend on several CPTs, as they are written
 
 
 def with_noisy_families(knowledge: KnowledgeLike) -> Network:
@@ -194,7 +194,7 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
         return replace(term, variable=effects[0])
     form = expansion.original.forms[term.variable]
     raise _NoSingleCPT(
-        f"it compares products, and {term.variable} is {form.kind}: all of its causes together make up this probability"
+        f"it compares products, and {term.variable} is {form.kind}: this probability depends on all of its causes"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ _RAY_CELLS = 2_000_000  # rays times constraints that are compared, at most
 class Redundancy:
     """The statements of a block whose constraints all follow from others, with these others; and the undecided ones."""
 
-    follows_from: dict[int, tuple[int, ...]]
+    follows_from: Mapping[int, tuple[int, ...]]
     undecided: tuple[int, ...]
 
 

@@ -6,8 +6,8 @@ below it, what S means would vanish in them: 1e10·P(a) + P(b) ≥ 1e10 + 0.5 sa
     Σ_L c·θ + Σ_S c·θ ≤ b   follow   Σ_S c·θ ≤ b − min Σ_L c·θ   and   Σ_L c·θ ≤ b − min Σ_S c·θ,
 
 where minima are over all distributions. The first is added. Where all of S is below the tolerance, the second takes the
-place of the whole, which then is missed by less than the tolerance. The same holds of probabilities that several CPTs
-make up, each between 0 and 1.
+place of the whole, which then is missed by less than the tolerance. The same holds of probabilities that depend on
+several CPTs, each between 0 and 1.
 
 Soft constraints stay whole: they are not held, but weighed, with their violation in units of the largest coefficient.
 What is far below it has no weight beside it.

@@ -57,7 +57,7 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
         yield None
         return
     if scheduler is not None and workers is not None:
-        raise OptionError("--scheduler and --workers exclude each other: a cluster that is there has its workers.")
+        raise OptionError("--scheduler and --workers exclude each other: an existing cluster has its own workers.")
     if workers is not None and workers < 1:
         raise OptionError(f"The number of workers is {workers}, but there has to be at least one.")
     try:

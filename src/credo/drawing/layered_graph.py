@@ -5,7 +5,7 @@ So every arc is a path of segments between neighbouring layers, and the order wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -32,7 +32,7 @@ class LayeredGraph:
     layers: tuple[tuple[int, ...], ...]
     above: tuple[tuple[int, ...], ...]
     below: tuple[tuple[int, ...], ...]
-    paths: dict[Arc, tuple[int, ...]]
+    paths: Mapping[Arc, tuple[int, ...]]
 
 
 def layered_graph(nodes: int, arcs: Sequence[Arc], widths: Sequence[float], most: float) -> LayeredGraph:

@@ -1,1 +1,1 @@
-"""How tables are learned: one module an estimator, and what they share."""
+"""How CPTs are learned: one module for each estimator, and what they share."""

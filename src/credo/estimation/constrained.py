@@ -85,7 +85,7 @@ class Optimum:
 
     theta: Numbers  # (parameters,)
     unseen: Mapping[str, list[int]]  # configurations without any weight
-    estimates: list[BlockEstimate]  # of blocks, those that general statements join with their tangents
+    estimates: Sequence[BlockEstimate]  # of blocks, those that general statements join with their tangents
     general: GeneralEnd | None  # where steps under general statements ended; None where these hold by themselves
 
 
@@ -281,13 +281,13 @@ def general_findings(general: GeneralEnd) -> Iterator[Finding]:
     if general.holds:
         message = (
             "Other probabilities may fit the data better: under statements about prevalences, diagnostic values and "
-            "other probabilities that several CPTs make up, only a local optimum can be found."
+            "other probabilities that depend on several CPTs, only a local optimum can be found."
         )
         yield Finding("local optimum", message + _too_few_starts(general.starts))
     else:
         message = (
-            "No probabilities were found at which all statements hold; one about a probability that several CPTs make "
-            f"up is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
+            "No probabilities were found at which all statements hold; one about a probability that depends on "
+            f"several CPTs is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
         )
         yield Finding("violated", message)
 

@@ -349,7 +349,7 @@ def _moves_of_several(symmetry: Symmetry, groups: Mapping[str, list[list[int]]],
             if found is not None and found.moved not in seen:
                 seen.add(found.moved)
                 yield found
-    for left, right in _alike(symmetry, groups):
+    for left, right in _exchangeable_pairs(symmetry, groups):
         found = _repaired(symmetry, Move(variables={left: right, right: left}), groups, tries)
         if found is not None and found.moved not in seen:
             seen.add(found.moved)
@@ -382,7 +382,7 @@ def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int
     return None
 
 
-def _alike(symmetry: Symmetry, groups: Mapping[str, list[list[int]]]) -> Iterator[tuple[str, str]]:
+def _exchangeable_pairs(symmetry: Symmetry, groups: Mapping[str, list[list[int]]]) -> Iterator[tuple[str, str]]:
     """Pairs of hidden variables whose neighbourhoods look the same, by refining colours [weisfeiler & leman 1968]."""
     network = symmetry.problem.network
     colours = {

@@ -53,7 +53,8 @@ def general_region(problem: Problem) -> GeneralRegion:
             return GeneralRegion(statements, theta)
     raise CredoError(
         "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there "
-        "are none: run credo.check, or give a confidence to a statement about a probability that several CPTs make up."
+        "are none: run credo.check, or give a confidence to a statement about a probability that depends on "
+        "several CPTs."
     )
 
 

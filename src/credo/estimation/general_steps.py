@@ -68,7 +68,7 @@ class GeneralEnd:
     """Where the steps ended."""
 
     theta: Numbers  # (parameters of the layout,)
-    estimates: list[BlockEstimate]  # of the blocks with the last tangents
+    estimates: Sequence[BlockEstimate]  # of the blocks with the last tangents
     value: float  # Σ −w log θ and the cost of soft statements
     violation: float  # of a hard general statement, in probabilities
     steps: int = 0  # that led here
@@ -86,7 +86,7 @@ class Step:
     """Where one step led."""
 
     theta: Numbers
-    estimates: list[BlockEstimate]
+    estimates: Sequence[BlockEstimate]
     is_elastic: bool  # whether tangents were soft
 
 
@@ -286,7 +286,7 @@ class GeneralSteps:
         values, slopes = self.statements.linearised(theta)
         value, missed = self.value(theta, values), self.missed(values)
         penalties = np.zeros(len(missed))
-        estimates: list[BlockEstimate] | None = None
+        estimates: Sequence[BlockEstimate] | None = None
         elastic, was_elastic, stalled, made = False, False, 0, 0
         taken: list[tuple[Numbers, Numbers]] = []  # steps without damping: from where, and where to
         while made < steps:

@@ -253,7 +253,7 @@ def _folds(
 
 
 def _without_zeros(cpts: Mapping[str, Numbers], names: tuple[str, ...]) -> dict[str, Numbers]:
-    """CPTs under which no held-out row is impossible, but for numbers that are pinned at zero."""
+    """CPTs under which no held-out row is impossible, except for numbers that are pinned at zero."""
     found = {}
     for name in names:
         cpt = np.maximum(cpts[name], 1e-9)
@@ -273,7 +273,7 @@ def _by_gradient(method: Method, problem: Problem, dataset: Dataset | Partitione
     if problem.constraints.general and method.uses_knowledge:
         raise OptionError(
             "The gradient trainer penalises statements about single CPTs, and cannot bind those about probabilities "
-            "that several CPTs make up: leave the trainer at em."
+            "that depend on several CPTs: leave the trainer at em."
         )
     return estimate_by_gradient(method, problem, dataset, reporter(problem))
 
@@ -284,7 +284,7 @@ def reporter(problem: Problem) -> Callable[[Iteration], None]:
 
     def after(iteration: Iteration) -> None:
         detail = f"start {iteration.start + 1} of {iteration.starts}, iteration {iteration.iteration}"
-        problem.report(iteration.start + min(1.0, iteration.iteration / most), iteration.starts, detail)
+        problem.notify(iteration.start + min(1.0, iteration.iteration / most), iteration.starts, detail)
 
     return after
 

@@ -62,7 +62,7 @@ class Method:
     doubts
         Whether it can find out which statements are wrong.
     binds_any_probability
-        Whether statements about probabilities that several CPTs make up influence the estimate, too.
+        Whether statements about probabilities that depend on several CPTs influence the estimate, too.
     """
 
     name: str

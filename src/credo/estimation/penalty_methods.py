@@ -194,7 +194,7 @@ class SoftObjective:
         """The maximum of J, starting from relative frequencies.
 
         Coordinates are scaled by the curvature of J, so that distributions with three data and with three thousand
-        are equally steep; in each round anew, because violated constraints curve it and others do not.
+        are equally steep; in each round, because violated constraints curve it and others do not.
         """
         if not self.block.size:
             return SoftOptimum(np.zeros(0), 0.0, 0.0, 0)

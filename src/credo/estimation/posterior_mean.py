@@ -69,7 +69,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         seed=problem.seed,
         soft_weight=soft_weight or None,
         options=problem.options.posterior,
-        progress=lambda done, total: problem.report(done, total, detail),
+        progress=lambda done, total: problem.notify(done, total, detail),
         announce=announce,
         memory_limit=problem.memory_limit,
         missing=missing,
@@ -81,7 +81,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
     if general is not None:
         means, general_missed = nearest_cpts(problem, means)
         findings = [*findings, *_general_findings(problem, general_missed)]
-    # The mean satisfies what each draw does, but for statements that compare products: what they allow is not convex.
+    # The mean satisfies what each draw does, except statements that compare products: what they allow is not convex.
     theta = problem.layout.pack({**problem.network.cpts, **means})
     violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.constraints, theta)
     missed = bool(violated) or PRODUCT_MISSED in kinds or general_missed > LIMIT
@@ -92,16 +92,17 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
 
 
 def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
-    """What a reader should know of draws under statements about probabilities that several CPTs make up."""
+    """What a reader should know of draws under statements about probabilities that depend on several CPTs."""
     if any(each.equality and each.confidence is None for each in problem.constraints.general):
         message = (
-            f"In the draws, equalities of probabilities that several CPTs make up hold within {EQUALITY_WIDTH:.1%}; "
+            f"In the draws, equalities of probabilities that depend on several CPTs hold within {EQUALITY_WIDTH:.1%}; "
             "in the CPTs they hold exactly."
         )
         yield Finding("equality", message)
     if missed > LIMIT:
         message = (
-            f"The mean of the draws misses a statement about a probability that several CPTs make up by {missed:.2g}."
+            "The mean of the draws misses a statement about a probability that depends on several CPTs "
+            f"by {missed:.2g}."
         )
         yield Finding("violated", message)
 
@@ -116,7 +117,7 @@ def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple
 
 POSTERIOR = Method(
     "posterior",
-    "the mean of all that data and knowledge leave, with intervals",
+    "the mean of all that data and knowledge leave possible, with intervals",
     "few data and knowledge: the most accurate, and it says how sure each number is",
     estimate,
     estimate_drawing=estimate_drawing,

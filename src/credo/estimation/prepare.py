@@ -242,12 +242,12 @@ def read_partitioned_table(
     """The same for a table in partitions, each of which is read, counted and prepared by whoever works on it."""
     items = data.items(reading.network, reading.weights, reading.others)
 
-    def report(done: int) -> None:
+    def notify(done: int) -> None:
         if progress is not None and data.partitions:
             progress(done / len(data.partitions))
 
     try:
-        rows = read_partitions(executor, items, reading, report)
+        rows = read_partitions(executor, items, reading, notify)
     except MissingColumnError as error:
         ties = [statement for statement in model.knowledge.statements if isinstance(statement, TiedRows)]
         if mistakes := check_columns(ties, error.columns):
@@ -297,11 +297,11 @@ def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple
         expansion.original.variable(name)
         for own in expansion.effects.get(name, (name,)):
             if own not in expansion.network.cpts:
-                why = "the network has none for it"
+                why = "the network has no CPT for it"
                 if name in expansion.effects:
                     kind = expansion.original.forms[name].kind
                     why = f"{name} is {kind}, and the network has no small CPTs for it"
-                raise NetworkError(f"The CPT of {name} is to stay as it is, but {why}.")
+                raise NetworkError(f"The CPT of {name} is fixed, but {why}.")
             kept[own] = None
     learned = tuple(name for name in expansion.network.names if name not in kept and name not in expansion.winners)
     return tuple(kept), learned

@@ -87,11 +87,11 @@ class Problem:
 
     @property
     def binds_any_probability(self) -> bool:
-        """Whether statements about probabilities that several CPTs make up influence the estimate."""
+        """Whether statements about probabilities that depend on several CPTs influence the estimate."""
         return self.method is not None and self.method.binds_any_probability
 
-    def report(self, done: float, total: float, detail: str = "") -> None:
-        """Report how far the estimation is."""
+    def notify(self, done: float, total: float, detail: str = "") -> None:
+        """Tell the listener how far the estimation is."""
         if self.progress is not None:
             self.progress(ProgressEvent(ESTIMATING, done, total, detail))
 

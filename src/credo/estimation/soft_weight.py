@@ -31,7 +31,7 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
     if not blocks:
         message = (
             f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: all of them compare "
-            "products, or are about probabilities that several CPTs make up, for which no weight is chosen by the data."
+            "products, or are about probabilities that depend on several CPTs, for which the data choose no weight."
         )
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
     if len(problem.folds) < 2:

@@ -320,7 +320,7 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
         notes.append("Statements that compare products take no part in the predictions of held-out observations.")
     if problem.constraints.general and not is_incomplete:
         notes.append(
-            "Statements about probabilities that several CPTs make up take no part in the predictions of held-out "
+            "Statements about probabilities that depend on several CPTs take no part in the predictions of held-out "
             "observations."
         )
     large = [name for name in problem.names if problem.network.configurations(name) > MAX_CONFIGURATIONS]

@@ -82,8 +82,8 @@ def compare_with_data(
 ) -> DataComparison:
     """The plausibility of every statement, or of some; without data where they say nothing of a statement's variables.
 
-    With the `knowledge`, statements about probabilities that several CPTs make up are compared with shares of the rows,
-    and where there are none with draws of CPTs from the data alone.
+    With the `knowledge`, statements about probabilities that depend on several CPTs are compared with shares of the
+    rows, and where there are none with draws of CPTs from the data alone.
     With `below`, only those are wanted whose probability given the data may be below it.
     """
     counts_of = None if counts is None else counts.configuration
@@ -110,7 +110,7 @@ def contradictions(
 ) -> tuple[Contradiction, ...]:
     """The statements that the data contradict; quick where they contradict few.
 
-    Of those about probabilities that several CPTs make up, only those that shares of the rows contradict: draws take
+    Of those about probabilities that depend on several CPTs, only those that shares of the rows contradict: draws take
     longer, and are left to checks and explanations.
     """
     suspects = possibly_contradicted(constraints, counts)
@@ -125,7 +125,7 @@ def contradictions_among(
 ) -> tuple[Contradiction, ...]:
     """Those of the statements with the verdict that the data contradict them, in the order of the knowledge.
 
-    Statements about probabilities that several CPTs make up are compared with shares of the rows here.
+    Statements about probabilities that depend on several CPTs are compared with shares of the rows here.
     """
     shares = row_shares(knowledge, constraints, counts) if constraints.unlowered or constraints.general else {}
     plausible = {**plausible, **{number: share.plausibility for number, share in shares.items()}}
@@ -223,7 +223,7 @@ def _evidence(
 
 
 def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -> tuple[str, str | None]:
-    """The same for a statement about a probability that several CPTs make up."""
+    """The same for a statement about a probability that depends on several CPTs."""
     term = share.probability
     events = ((term.variable, term.states), *term.further)
     event = listing([f"{name}={' or '.join(states)}" for name, states in events])

@@ -49,7 +49,7 @@ class StatementExplanation:
     confidence
         How sure its author is, between 0 and 1; None for a statement that must hold.
     learned
-        Of a statement about probabilities that several CPTs make up, these and what they are in the result, with
+        Of a statement about probabilities that depend on several CPTs, these and what they are in the result, with
         intervals where the method gives them.
     """
 

@@ -1,9 +1,9 @@
 """How plausible statements about any probability are by the data alone, where rows show no share to compare with.
 
-`P(lung=yes | xray=yes) >= 2*P(lung=yes)` compares what several CPTs make up. By the data alone, without any statement,
-their distributions are independent Dirichlet(1 + counts): CPTs are drawn from them, the statement is evaluated in each
-draw by exact inference, and it is as probable as the share of draws in which it holds. Before the data they are
-Dirichlet(1). A statement has draws of its own, which depend on nothing else.
+`P(lung=yes | xray=yes) >= 2*P(lung=yes)` compares probabilities that depend on several CPTs. By the data alone,
+without any statement, the distributions in CPTs are independent Dirichlet(1 + counts): CPTs are drawn from them, the
+statement is evaluated in each draw by exact inference, and it is as probable as the share of draws in which it holds.
+Before the data they are Dirichlet(1). A statement has draws of its own, which depend on nothing else.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from credo.errors import counted
 from credo.findings import Finding
+from credo.types import Json
 
 LEVEL = 0.05  # the share of right networks in which there is an alarm, at most
 MISFIT = "misfit"
@@ -121,7 +121,7 @@ class PredictiveChecks:
         )
         return f"{which} {found}{f' {self.note}' if self.note else ''}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The checks as dictionaries, lists, texts and numbers: what JSON can hold.
 
         Returns

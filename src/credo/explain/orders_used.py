@@ -1,4 +1,4 @@
-"""Which orders of states the knowledge rests on, and which of them nobody declared."""
+"""Which orders of states the knowledge rests on, and which of them are not declared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def orders_used(knowledge: Knowledge) -> tuple[StateOrder, ...]:
 
 
 def order_findings(knowledge: Knowledge) -> list[Finding]:
-    """The orders that nobody declared: taken from the labels, or as the network lists the states."""
+    """The orders that are not declared: taken from the labels, or as the network lists the states."""
     used = orders_used(knowledge)
     findings = []
     for reason, source in ((NATURAL, "from their labels"), (LISTED, "as the network lists them")):
@@ -30,14 +30,14 @@ def order_findings(knowledge: Knowledge) -> list[Finding]:
             more = f"; and {len(orders) - _FEW:,} more" if len(orders) > _FEW else ""
             shown = "; ".join(f"{order.variable}: {' < '.join(order.states)}" for order in orders[:_FEW])
             message = (
-                f"Nobody declared which states are low and which are high; they were ordered {source}: {shown}{more}. "
-                f"If one is meant otherwise, write `{_reversed(orders)}`."
+                f"It is not declared which states are low and which are high; they were ordered {source}: "
+                f"{shown}{more}. If an order is wrong, write `{_reversed(orders)}`."
             )
             findings.append(Finding(ORDER_FINDING, message))
     return findings
 
 
 def _reversed(orders: Sequence[StateOrder]) -> str:
-    """The statement that turns the first order round."""
+    """The statement that reverses the first order."""
     first = orders[0]
     return f"order {name_text(first.variable)}: {' < '.join(state_text(state) for state in first.states[::-1])}"

@@ -1,4 +1,4 @@
-"""Statements about a probability that several CPTs make up, compared with a share of the rows.
+"""Statements about a probability that depends on several CPTs, compared with a share of the rows.
 
 `P(lung=yes | smoke=yes)` is the share of rows with lung=yes among those with smoke=yes, whatever other parents lung
 has. Counts of a family show that share where all the variables belong to it. Before the data every share is as probable
@@ -34,7 +34,7 @@ class RowShare:
 
 
 def row_shares(knowledge: Knowledge, constraints: Constraints, counts: Counts) -> dict[int, RowShare]:
-    """The share of rows for each statement, by number, that bounds one probability which several CPTs make up."""
+    """The share of rows for each statement, by number, that bounds one probability which depends on several CPTs."""
     found = {}
     for number in (*(each.statement for each in constraints.unlowered), *constraints.general_statements):
         ranges = ranges_of(knowledge.statements[number], knowledge.network)

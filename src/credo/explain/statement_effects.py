@@ -111,8 +111,8 @@ def _effects_with_general(
     costs = np.zeros(problem.layout.size)
     for each in found.estimates:
         linear = each.block.linear
-        priced = np.where(np.isin(linear.statements, list(general)), each.multipliers, 0.0)
-        values = linear.coefficients * priced[linear.entry_constraints]
+        binding = np.where(np.isin(linear.statements, list(general)), each.multipliers, 0.0)
+        values = linear.coefficients * binding[linear.entry_constraints]
         np.add.at(costs, each.block.parameters[linear.indices], values)
     blocks: list[Block] = []
     tasks, with_all, left_out = [], [], []

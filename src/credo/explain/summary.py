@@ -176,7 +176,7 @@ def times_as_probable(gain: float) -> str:
 def times_observed(count: float) -> str:
     """How often a configuration was observed, for a reader."""
     if count != int(count):
-        return f"expected {count:,.3g} times"
+        return f"observed about {count:,.3g} times"
     return {0: "never observed", 1: "observed once", 2: "observed twice"}.get(
         int(count), f"observed {count:,.0f} times"
     )

@@ -28,7 +28,7 @@ from credo.statistics.general_statements import GeneralStatements
 from credo.statistics.questions import BatchedCPTs, answer, as_batch
 
 ONLY_CHECKED = "only checked"  # the kind of a finding
-NOT_BOUND = "it is about a probability that several CPTs make up"
+NOT_BOUND = "it is about a probability that depends on several CPTs"
 BINDING_METHODS = "posterior, cmap or cml"
 
 
@@ -105,7 +105,7 @@ def unused_statements(
 ) -> tuple[UnusedStatement, ...]:
     """The statements that the estimate does not use.
 
-    A method that `binds_any` probability uses those that are about probabilities which several CPTs make up. `stated`
+    A method that `binds_any` probability uses those that are about probabilities which depend on several CPTs. `stated`
     are the constraints of the knowledge, where they are known.
     """
     found = []

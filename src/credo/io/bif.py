@@ -170,7 +170,7 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
     if len(states) != int(count):
         scanner.fail(
             f"Variable {name} declares {counted(int(count), 'state')} and lists {len(states)}. "
-            "A name with blanks needs quotes.",
+            "A name with spaces needs quotes.",
             start,
         )
     scanner.expect(";", f"after the states of {name}")

@@ -136,12 +136,12 @@ def checked_numbers(column: pl.Series) -> Numbers:
         wrong = np.isinf(numbers)
     if wrong.any():
         row = int(wrong.argmax())
-        hint = ""
+        hint = " Leave the cell empty if the value is missing."
         if has_decimal_comma(column[row]):
             with_point = column[row].strip().replace(",", ".")
             hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
         raise DataError(
-            f"Column {column.name} is measured, but row {row + 1} holds {column[row]!r}.{hint} {ROWS_FROM_1}"
+            f'Column {column.name} holds numbers, but "{column[row]}" in row {row + 1}.{hint} {ROWS_FROM_1}'
         )
     return numbers
 
@@ -157,7 +157,7 @@ def require_different_labels(name: str, labels: Sequence[str]) -> None:
         if other != label:
             raise DataError(
                 f'Column {name} holds both "{other}" and "{label}", which differ only in upper and lower case or '
-                f"blanks. Write them alike; or, if they are two states, state all states of {name}."
+                f"spaces. Write them in the same way; or, if they are two states, list all states of {name}."
             )
 
 

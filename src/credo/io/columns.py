@@ -149,7 +149,7 @@ def _require_no_similar(columns: Sequence[str], network: Network, present: Colle
                 what = "only how letters with accents are encoded differs"
                 names = ascii(column), ascii(variable)
             else:
-                what = "only upper and lower case, blanks, underscores or hyphens differ"
+                what = "only upper and lower case, spaces, underscores or hyphens differ"
                 names = _visible(column), _visible(variable)
             raise DataError(
                 f"The column {names[0]} is similar to the variable {names[1]}, which has no column: {what}. Rename "

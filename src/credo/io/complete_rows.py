@@ -65,8 +65,8 @@ def rows_left_out(count: int, kept: int, incomplete: Sequence[str]) -> tuple[Fin
     if not kept:
         raise DataError(f"No row is complete: in each a value of {listing(incomplete)} is missing.")
     message = (
-        f"{count:,} of {count + kept:,} rows {'was' if count == 1 else 'were'} left out, as asked, because values are "
-        f"missing ({listing(incomplete)}). Where values are missing for a reason, such rows differ from the others."
+        f"{count:,} of {count + kept:,} rows {'was' if count == 1 else 'were'} left out, as requested, because values "
+        f"are missing ({listing(incomplete)}). Where values are missing for a reason, such rows differ from the others."
     )
     return (Finding("rows left out", message),)
 

@@ -101,7 +101,7 @@ class Corpus:
 def read_corpus(
     texts: Iterable[str | Iterable[str]],
     *,
-    stop_words: Collection[str] = STOP_WORDS,
+    stop_words: Collection[str] | None = None,
     min_length: int = 2,
     min_documents: int = 2,
 ) -> Corpus:
@@ -140,7 +140,7 @@ def read_corpus(
         raise DataError("Texts are a list of strings, not one string.")
     checked_whole_number(min_length, "min_length")
     checked_whole_number(min_documents, "min_documents")
-    stopped = frozenset(word.lower() for word in stop_words)
+    stopped = STOP_WORDS if stop_words is None else frozenset(word.lower() for word in stop_words)
     return Corpus.of_counts(
         [_count(place, text, stopped, min_length) for place, text in enumerate(texts)], min_documents
     )

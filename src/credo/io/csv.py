@@ -144,7 +144,7 @@ def _stream(
         raise DataError(f"{path} {what}: {error}.".replace("..", ".")) from None
 
 
-def _datasets(table: _CsvTable, file: BinaryIO, report: Callable[[], object]) -> Iterator[Dataset]:
+def _datasets(table: _CsvTable, file: BinaryIO, notify: Callable[[], object]) -> Iterator[Dataset]:
     rest, rows, at_end = b"", 0, False
     buffer = np.empty(0, dtype=np.uint8)
     while not at_end:
@@ -159,7 +159,7 @@ def _datasets(table: _CsvTable, file: BinaryIO, report: Callable[[], object]) ->
         dataset, consumed = table.read(buffer, filled, rows)
         if consumed < filled and (at_end or (consumed == 0 and filled > LONGEST_RECORD)):
             raise table.ragged(buffer[consumed:filled], rows + len(dataset))
-        report()
+        notify()
         if len(dataset):
             rows += len(dataset)
             yield dataset
@@ -270,7 +270,7 @@ class _CsvTable:
             return DataError(f"{where}: longer than {readable_bytes(LONGEST_RECORD)}. Is this a CSV file? {shown}")
         return DataError(
             f"{where}: {counted(len(record.fields), 'field')}, but the header has {len(self.header):,}. "
-            f"A value that holds the separator itself must stand in double quotes.\n{shown}"
+            f"A value that holds the separator itself must be in double quotes.\n{shown}"
         )
 
     def _read_piece(self, buffer: Bytes, start: int, stop: int) -> list[_Part]:
@@ -388,7 +388,7 @@ class _Part:
     spans: NDArray[np.int64]
     stop: int
     ending: int
-    unknown_texts: list[UnknownText]
+    unknown_texts: Sequence[UnknownText]
     numbers: Mapping[str, NumbersSeen]
 
 

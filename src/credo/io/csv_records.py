@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,7 +63,7 @@ def field_text(raw: bytes, quoted: bool, errors: str = "replace") -> str:
 class Record:
     """The fields of one record, and what is wrong with its quotes."""
 
-    fields: list[str]
+    fields: Sequence[str]
     is_open: bool = False  # whether a quote is not closed
     trailing: str | None = None  # text behind a closing quote, with what comes before it
 

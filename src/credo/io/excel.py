@@ -200,7 +200,7 @@ def _read_columns(sheet: Any, choose: Choose, where: str) -> tuple[list[str], li
         for place, value in enumerate(row):
             if value is not None and (place >= len(header) or header[place] is None):
                 raise DataError(
-                    f"{where}: cell {_letters(place)}{number} stands in a column without a name. Row {header_row} must "
+                    f"{where}: cell {_letters(place)}{number} is in a column without a name. Row {header_row} must "
                     "hold a name for every column: split merged cells, and leave one row of names."
                 )
         count += 1

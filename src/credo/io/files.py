@@ -171,7 +171,7 @@ def require_target(path: PathLike, endings: Sequence[str] = ()) -> None:
         raise _unwritable(path, error) from None
     if endings and target.suffix and target.suffix.lower() not in endings:
         raise FormatError(
-            f"What is written here has a name that ends in {' or '.join(endings)}, not in {target.suffix}.",
+            f"The name of this file has to end in {' or '.join(endings)}, not in {target.suffix}.",
             str(target),
         )
     if not is_writable:

@@ -289,7 +289,7 @@ class _Choices:
         require_different_labels(name, labels)
         findings = doubtful_findings(values)
         if len(labels) == 1:
-            message = f"Column {name} holds one value only, {labels[0]}: it tells nothing about the others."
+            message = f"Column {name} holds one value only, {labels[0]}: it says nothing about other variables."
             return Variable(name, labels), [Finding("constant", message, name), *findings]
         where = "the values in the table" if own is None else "the categories of its column"
         message = f"{name} has the states {listing(labels)}, {where}."
@@ -333,7 +333,7 @@ class _Choices:
         """Cut points by a rule, and what the rule is."""
         match rule:
             case Quantiles(bins, rounded):
-                how = "round numbers with" if rounded else "with"
+                how = "rounded, with" if rounded else "with"
                 slack = SLACK if rounded else 0.0
                 return quantile_points(numbers, bins, slack=slack), f"{how} about as many rows in each state"
             case EqualWidth(bins):

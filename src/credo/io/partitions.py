@@ -94,7 +94,7 @@ class PartitionedTable:
     """
 
     description: str
-    partitions: tuple[Any, ...]
+    partitions: tuple[object, ...]
     stream: tuple[TableLike, int] | None = None  # a table that is read from its beginning, and rows of a partition
 
     @property
@@ -102,7 +102,7 @@ class PartitionedTable:
         """None that are known before a partition is read."""
         return ()
 
-    def items(self, network: Network, weights: str | None, others: Sequence[str]) -> Iterable[Any]:
+    def items(self, network: Network, weights: str | None, others: Sequence[str]) -> Iterable[object]:
         """What an executor makes parts of: described partitions, or rows that are read here one after the other.
 
         Parameters

@@ -14,7 +14,9 @@ from credo.model.network import Network
 
 MOST_OFFERED = 3
 _MEANT = re.compile(r'Did you mean:? "?(?P<meant>.+?)"?\?')
-_WRITE = re.compile(r"\bWrite:? (?P<write>.+?)(?:, (?:or|which|list|and)\b|; | for | instead | if |\.?$)")
+_WRITE = re.compile(
+    r'\bWrite:? (?:"(?P<word>[^"]+)"\.$|(?P<write>.+?)(?:, (?:or|which|list|and)\b|; | for | instead | if |\.?$))'
+)
 _NUMBER_IS = re.compile(r"\bis (?P<number>[0-9.]+%?)\.")
 _ABOUT_ONE_NUMBER = ("bound-outside", "confidence-range")  # whose place is the number alone
 _LEAVE_OUT = re.compile(r"\b(?:Leave it out|Delete it|Delete the mark|leave it out)\b")
@@ -71,9 +73,10 @@ def _candidates(mistake: Mistake) -> Iterator[str]:
             yield before + written + after
         yield _with_comment(meant, comment)
     if match := _WRITE.search(mistake.suggestion):
-        yield before + match["write"] + after
-        yield _with_comment(match["write"], comment)
-        yield before + match["write"].rstrip(".") + " " + place + after
+        write = match["word"] or match["write"]
+        yield before + write + after
+        yield _with_comment(write, comment)
+        yield before + write.rstrip(".") + " " + place + after
     if mistake.kind in _ABOUT_ONE_NUMBER and (match := _NUMBER_IS.search(mistake.suggestion)):
         yield before + match["number"] + after
     if _LEAVE_OUT.search(mistake.suggestion):

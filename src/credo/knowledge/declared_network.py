@@ -37,7 +37,9 @@ from credo.types import TableLike
 NOT_USED = "columns not used"  # the kind of the finding
 
 # Words for what statements are mostly about, in suggestions: the state that is to be the high one.
-_EVENT = re.compile(r"(?i)fail|fault|broke|defect|damag|error|dead|died|death|sick|ill$|disease|alarm|down$|bad$|worse")
+_EVENT = re.compile(
+    r"(?i)fail|fault|broke|defect|degrad|damag|error|dead|died|death|sick|ill$|disease|alarm|down$|bad$|worse"
+)
 
 Mentions = Mapping[str, Sequence[tuple[Any, str]]]  # a variable → the statements that name it, and the name there
 
@@ -259,7 +261,7 @@ def _unknown(
     """A mistake at every place of a name that is neither declared nor a column."""
     known = [*(columns or ()), *sorted(set(declared) - {name, *(columns or ())})]
     near = closest(name, known)
-    otherwise = "or give the table" if columns is None else "if it is hidden"
+    otherwise = "; or give the table" if columns is None else ", if it is hidden"
     hint = f'Did you mean "{near}"?' if near else _write_states(name, otherwise)
     facts = {
         "name": name,
@@ -274,7 +276,7 @@ def _unknown(
 def _without_states(name: str, place: tuple[Any, str], columns: Sequence[str] | None) -> Reported:
     statement, at = place
     near = closest(name, columns) if columns else None
-    hint = _write_states(name, "or give the table" if columns is None else "if it is hidden")
+    hint = _write_states(name, "; or give the table" if columns is None else ", if it is hidden")
     facts = {
         "name": name_text(name),
         "reason": "there is no table" if columns is None else "the table has no such column",
@@ -284,4 +286,4 @@ def _without_states(name: str, place: tuple[Any, str], columns: Sequence[str] | 
 
 
 def _write_states(name: str, otherwise: str) -> str:
-    return f"Write variable {name_text(name)}: no, yes, with its states, {otherwise}."
+    return f"Write, for instance, variable {name_text(name)}: no, yes{otherwise}."

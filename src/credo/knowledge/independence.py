@@ -74,7 +74,7 @@ def parse_independence(children: list[Any]) -> Part:
     parents, _, child = children
     mistakes = own_parent(parents.value, child.value)
     if len(parents.value) > 1:
-        lines = " / ".join(f"{parent} does not affect {child.value}" for parent in parents.value)
+        lines = " / ".join(str(Independence(parent, child.value)) for parent in parents.value)
         mistakes = (LineMistake("several-parents", parents.column, parents.end, {"lines": lines}),)
     return joined(Independence(parents.value[0], child.value), [parents, child], mistakes)
 

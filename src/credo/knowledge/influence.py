@@ -259,7 +259,7 @@ def parse_influence(children: list[Any]) -> Part:
     parents, verb, child = children
     direction: Direction = "raises" if verb.startswith("raise") else "lowers"
     if len(parents.value) > 1:
-        lines = " / ".join(f"{parent} {direction} {child.value}" for parent in parents.value)
+        lines = " / ".join(str(Influence(parent, child.value, direction)) for parent in parents.value)
         mistakes: tuple[LineMistake, ...] = (
             LineMistake("several-parents", parents.column, parents.end, {"lines": lines}),
         )

@@ -86,10 +86,12 @@ def check_threshold(threshold: Threshold, variable: Variable) -> Iterator[LineMi
     if variable.cuts is None:
         yield mistake_at(threshold, "threshold-without-cuts", name=variable.name, states=listing(variable.states))
     elif threshold.number not in variable.cuts.points:
-        facts = {"name": variable.name, "cuts": str(variable.cuts), "number": number}
+        points = ", ".join(label_number(each) for each in sorted([*variable.cuts.points, threshold.number]))
+        write = f"{name_text(variable.name)} is cut at {points}"
+        facts = {"name": name_text(variable.name), "cuts": str(variable.cuts), "number": number, "write": write}
         yield mistake_at(threshold, "threshold-not-cut", **facts)
     elif threshold.relation in (">", "<="):
-        write = f"{variable.name} {'>=' if threshold.relation == '>' else '<'} {number}"
+        write = f"{name_text(variable.name)} {'>=' if threshold.relation == '>' else '<'} {number}"
         yield mistake_at(threshold, "threshold-side", number=number, write=write)
 
 

@@ -157,7 +157,7 @@ class _Reader:
 
     def query(self) -> Query:
         if self._take() != ("word", "P"):
-            raise self._error("it begins with P")
+            raise self._error("a question begins with P(")
         self._require_sign("(")
         targets: dict[str, tuple[str, ...]] = {}
         evidence: dict[str, tuple[str, ...]] = {}
@@ -177,7 +177,7 @@ class _Reader:
                     break
         self._require_sign(")")
         if self._peek()[0] != "end":
-            raise self._error(f"“{self._peek()[1]}” follows after its end")
+            raise self._error(f"it should end before “{self._peek()[1]}”")
         for name in evidence:
             if name in interventions:
                 raise self._error(f"{name} is both observed and set by do")
@@ -190,7 +190,7 @@ class _Reader:
             if not self._is_sign(","):
                 break
         if self._peek()[0] != "end":
-            raise self._error(f"“{self._peek()[1]}” follows after its end")
+            raise self._error(f"it should end before “{self._peek()[1]}”")
         return found
 
     def _interventions(self, found: dict[str, str]) -> None:
@@ -207,7 +207,7 @@ class _Reader:
 
     def _add(self, events: dict[str, tuple[str, ...]], name: str, states: tuple[str, ...]) -> None:
         if name in events:
-            raise self._error(f"{name} stands twice")
+            raise self._error(f"{name} occurs twice")
         events[name] = states
 
     def _name(self, what: str) -> str:
@@ -251,8 +251,10 @@ class _Reader:
 
 def _require_variable(network: Network, name: object) -> None:
     if name not in network:
+        longer = next((each for each in network.names if each.casefold().startswith(f"{name} ".casefold())), None)
         hint = suggestion(str(name), network.names) or f" It has {listing(network.names)}."
-        raise QueryError(f"The network has no variable {name}.{hint}")
+        hint = hint if longer is None else f" Write a name that contains spaces in quotes: {_quoted(longer)}."
+        raise QueryError(f'The network has no variable "{name}".{hint}')
 
 
 def _state(network: Network, name: str, value: object) -> str:
@@ -260,8 +262,8 @@ def _state(network: Network, name: str, value: object) -> str:
     variable = network.variable(name)
     code = Lexicon.of(variable).code(value)
     if code is None or code == MISSING:
-        numbers = "" if variable.cuts is None else f" Any number is cut at {variable.cuts}."
-        raise QueryError(f"{name} has no state {value}. Its states are {listing(variable.states)}.{numbers}")
+        numbers = "" if variable.cuts is None else f" Numbers are cut at {variable.cuts}."
+        raise QueryError(f'{name} has no state "{value}". Its states are {listing(variable.states)}.{numbers}')
     if (message := outside_message(variable, value)) is not None:
         warn_caller(message, OutsideRangeWarning)
     return variable.states[code]

@@ -203,7 +203,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
 
 NATURAL = "natural order of the labels"
 LISTED = "order in the network"
-DECLARED = "declared in the network"
+DECLARED = "as declared"
 MEASURED = "order of the cut points"
 ONE_STATE = "only one state"
 

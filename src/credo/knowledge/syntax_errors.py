@@ -330,5 +330,5 @@ def _word_facts(before: str, found: str) -> dict[str, str]:
     # Short words are close to many: "over" to lowers, "risk" to is. A misspelled verb begins as it should.
     verbs = [verb for verb in _VERBS if verb[0] == word[:1].lower() and len(word) > len(verb) - 2]
     meant = _VERB_OF_SYNONYM.get(word.lower()) or closest(word, verbs)
-    hint = f"Write {meant}." if meant else f"If this is one name, put it in quotes: {both}."
+    hint = f'Write "{meant}".' if meant else f"If this is one name, put it in quotes: {both}."
     return {"word": word, "quoted": both, "hint": hint}

@@ -10,7 +10,7 @@ from credo.types import Numbers
 def aligned_cpt(network: Network, other: Network, name: str) -> Numbers:
     """The CPT of `other` for a variable, with axes and states in the order of `network`."""
     if name not in other:
-        raise NetworkError(f"The other network has no variable {name}: the two must have the same structure.")
+        raise NetworkError(f'The other network has no variable "{name}": the two must have the same structure.')
     mine, theirs = network.parents[name], other.parents[name]
     if set(mine) != set(theirs):
         raise NetworkError(

@@ -82,7 +82,7 @@ class Layout:
 
     @classmethod
     def of(cls, network: Network, without: Collection[str] = (), sensors: Sequence[Sensor] = ()) -> Layout:
-        """The layout of a network's CPTs, but for those of the variables `without`, and of `sensors` after them."""
+        """The layout of a network's CPTs, except for those of the variables `without`, and of `sensors` after them."""
         position = {name: i for i, name in enumerate(network.names)}
         names = tuple(name for name in network.names if name not in without)
         sizes = [*(len(network.states(name)) for name in network.names), *(sensor.states for sensor in sensors)]

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from numpy.typing import ArrayLike
-
 from credo.options import TableFormat
-from credo.types import PgmpyModel, PyagrumModel, Seed, TableLike
+from credo.types import PgmpyModel, PyagrumModel, Seed, SoftRows, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,8 +112,8 @@ class NetworkConveniences:
         self,
         data: TableLike,
         name: str,
-        soft: Mapping[str, ArrayLike] | None = None,
         *,
+        soft: SoftRows | None = None,
         table_format: TableFormat | None = None,
     ) -> pl.DataFrame:
         """The probability of each state of a variable in each row, given the values of the row.
@@ -126,9 +124,10 @@ class NetworkConveniences:
             The rows; values may be missing. A value of the variable itself is certain.
         name : str
             The variable to predict.
-        soft : mapping from str to array_like, optional
-            Uncertain (virtual) evidence: for a variable the likelihood of what was observed under each of its states,
-            as one list for all rows or one list per row.
+        soft : mapping from str to mapping, optional
+            Soft (virtual) evidence, as in `Fit.marginals`: for a variable, the likelihood of what was seen in each of
+            its states, up to a common factor, as one number for all rows or a list with one for each row. States not
+            listed have 0.
         table_format : TableFormat, optional
             How the file is written, where it is not as usual: separator, decimal mark, encoding, sheet.
 
@@ -141,6 +140,8 @@ class NetworkConveniences:
         ------
         ImpossibleRowError
             If a row has probability zero.
+        QueryError
+            If the soft evidence names an unknown state, or is not made of likelihoods.
 
         Examples
         --------
@@ -153,6 +154,8 @@ class NetworkConveniences:
         ... )
         >>> network.predict(pl.DataFrame({"wet": ["yes"]}), "rain").row(0, named=True)
         {'rain=no': 0.25, 'rain=yes': 0.75}
+        >>> network.predict(pl.DataFrame({"wet": ["yes"]}), "rain", soft={"rain": {"no": 3, "yes": 1}}).row(0)
+        (0.5, 0.5)
         """
         from credo.network_methods import declared, predict
 

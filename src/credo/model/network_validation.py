@@ -42,8 +42,8 @@ def check_cuts(name: str, states: Sequence[str], cuts: CutPoints) -> None:
         )
     if (number := next((state for state in states if is_number(state)), None)) is not None:
         raise NetworkError(
-            f"Variable {name} is cut at {cuts}, so that its state {number} could be meant as a number. Name the state "
-            "otherwise."
+            f"Variable {name} is cut at {cuts}, so that its state {number} could be meant as a number. Give the state "
+            "another name."
         )
 
 

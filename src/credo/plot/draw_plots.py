@@ -9,22 +9,24 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.plot.fit_plots import require_fit
-from credo.questions.draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
+from credo.questions.labelled_draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
 from credo.results.fit_results import FitResult
 
 if TYPE_CHECKING:
     import xarray
+    from arviz_plots import PlotCollection
 
 MAX_TRACES = 6  # probabilities in one picture
 MAX_RANKS = 6
 TITLE_LETTERS = 36  # in a line above a picture
 
 
-def trace(fit: FitResult, name: str, **options: Any) -> Any:
+def trace(fit: FitResult, name: str, **options: object) -> NDArray[np.object_] | PlotCollection:
     """Draw how the draws of a variable's probabilities came one after the other, and how they are distributed.
 
     Chains that agree lie on top of each other, and look like a hedge without a direction. Of a large CPT the numbers
@@ -60,7 +62,7 @@ def trace(fit: FitResult, name: str, **options: Any) -> Any:
         return arviz.plot_trace(draws, **{"compact": False, **size, **options})
 
 
-def rank(fit: FitResult, name: str, **options: Any) -> Any:
+def rank(fit: FitResult, name: str, **options: object) -> NDArray[np.object_] | PlotCollection:
     """Draw how the draws of each chain rank among those of all chains.
 
     Where all chains agree, all bars of a chain are about equally high; a slope or a heap shows a chain that differs.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,9 @@ from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
 from credo.questions.question_draws import cpt_distribution, draws_for
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.answer_draws import interval_ends
+from credo.sampling.intervals import interval_ends
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
-from credo.types import Numbers
+from credo.types import Json, Numbers, Soft
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,11 +88,9 @@ class Answer:
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<pre>{escape(str(self))}</pre>"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The answer as dictionaries, lists, texts and numbers: what JSON can hold.
 
         Returns
@@ -147,7 +146,7 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
         _frame(network, asked, values, 0.95, with_interval=False),
         0.95,
         float(np.exp(log_evidence[0])),
-        "A network file holds no uncertainty: there is no interval.",
+        "A network file holds no draws: there is no interval.",
     )
 
 
@@ -155,7 +154,7 @@ def most_probable(
     fit: FitResult,
     evidence: Evidence | str | None = None,
     interventions: Mapping[str, object] | None = None,
-    soft: Mapping[str, Mapping[str, float]] | None = None,
+    soft: Soft | None = None,
 ) -> pl.DataFrame:
     """The states of all variables that are most probable together, given evidence; see `Fit.most_probable`.
 
@@ -186,7 +185,7 @@ def _frame(
     combinations = list(product(*labels))
     flat = np.minimum(values.reshape(len(values), -1), 1.0)  # sums over states round
     ends = interval_ends(flat, level) if with_interval else (None, None)
-    columns: dict[str, Any] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
+    columns: dict[str, Json] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
     taken = {"probability", "low", "high"} & set(columns)
     if taken:
         raise QueryError(f"The target {min(taken)} has the name of another column of the answer: rename the variable.")

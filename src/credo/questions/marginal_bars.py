@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from credo.drawing.network_boxes import Bar
@@ -32,7 +32,7 @@ class Marginals:
         Why there are no probabilities; empty where there are.
     """
 
-    bars: dict[str, Sequence[Bar]]
+    bars: Mapping[str, Sequence[Bar]]
     note: str = ""
 
     @property

@@ -14,7 +14,7 @@ from credo.model.network import Network
 from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import cpt_distribution, draws_for, why_no_interval
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.answer_draws import MOST_CELLS, interval_ends
+from credo.sampling.intervals import MOST_CELLS, interval_ends
 from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
     BatchedCPTs,
@@ -24,6 +24,7 @@ from credo.statistics.questions import (
     marginals,
     require_possible,
 )
+from credo.types import Soft
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +55,7 @@ def marginals_given(
     evidence: Evidence | str | None = None,
     *,
     interventions: Mapping[str, object] | None = None,
-    soft: Mapping[str, Mapping[str, float]] | None = None,
+    soft: Soft | None = None,
     level: float = 0.95,
 ) -> pl.DataFrame:
     """How probable each state of each variable is, given evidence of every kind; see `Fit.marginals`."""
@@ -70,7 +71,7 @@ def marginals_of_network(
     evidence: Evidence | str | None = None,
     *,
     interventions: Mapping[str, object] | None = None,
-    soft: Mapping[str, Mapping[str, float]] | None = None,
+    soft: Soft | None = None,
 ) -> pl.DataFrame:
     """The same for a network alone, which has no draws: `low` and `high` are null."""
     given = as_given(network, evidence, interventions, soft)

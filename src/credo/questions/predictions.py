@@ -17,7 +17,7 @@ from credo.model.network import Network
 from credo.questions.marginals import Evidence, predict_case
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.answer_draws import (
+from credo.sampling.intervals import (
     LEAST_DRAWS,
     MOST_CELLS,
     MOST_DRAWS,

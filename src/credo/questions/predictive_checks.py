@@ -1,7 +1,7 @@
 """Which parts of a fit the data do not fit: rows that were observed against rows that the learned network produces.
 
 Every variable is checked given its parents, and every pair of variables that no arrow joins. What is compared, and how
-several checks are judged together, is in `statistics/predictive.py`; here are the rows, the draws, and the words.
+several checks are judged together, is in `statistics/posterior_predictive.py`; here are rows, draws, and words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from credo.results.fit_results import FitResult
 from credo.sampling.intervals import cpt_draws, draw_count
 from credo.sampling.posterior import PosteriorResult
 from credo.statistics.completed_rows import BatchedCPTs, Completion, completion_of
-from credo.statistics.predictive import (
+from credo.statistics.posterior_predictive import (
     Discrepancies,
     family_discrepancies,
     link_discrepancies,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from credo.errors import QueryError
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.questions.evidence import soft_weights
+from credo.questions.evidence import soft_likelihoods
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, require_possible
-from credo.types import Numbers
+from credo.types import Numbers, Soft
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,10 +65,11 @@ class Sensitivity:
             ]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
-def sensitivity(
-    fit: FitResult, question: str | Query, soft: Mapping[str, Mapping[str, float]] | None = None
-) -> Sensitivity:
+
+def sensitivity(fit: FitResult, question: str | Query, soft: Soft | None = None) -> Sensitivity:
     """Which CPT numbers and which evidence move the answer to a question most; see `Fit.sensitivity`.
 
     With P = P(x | e) and the slopes s_k = (∂P(x, e)/∂θ_k − P·∂P(e)/∂θ_k) / P(e) for the numbers θ_k of a distribution,
@@ -84,20 +86,20 @@ def sensitivity(
         raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
     network = expand(fit.network).network
     cpts = as_batch(network)
-    weights = soft_weights(fit.network, soft, asked.evidence, asked.interventions)
-    values, log_evidence = answer(network, cpts, asked, weights)
+    likelihoods = soft_likelihoods(fit.network, soft, asked.evidence, asked.interventions)
+    values, log_evidence = answer(network, cpts, asked, likelihoods)
     require_possible(log_evidence, asked)
     probability = float(values.ravel()[0])
-    rows = _parameter_rows(fit, network, cpts, asked, weights, probability, float(log_evidence[0]))
+    rows = _parameter_rows(fit, network, cpts, asked, likelihoods, probability, float(log_evidence[0]))
     columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
     if rows and "deviation" in rows[0]:
         columns |= {"deviation": pl.Float64, "contribution": pl.Float64}
     key = "contribution" if "contribution" in columns else "change_per_point"
     parameters = pl.DataFrame(rows, schema=columns).sort(pl.col(key).abs(), descending=True, maintain_order=True)
     left_out = []
-    for name in (*asked.evidence, *weights):
+    for name in (*asked.evidence, *likelihoods):
         rest = Query(asked.targets, _without(asked.evidence, name), asked.interventions)
-        without = float(answer(network, cpts, rest, _without(weights, name))[0].ravel()[0])
+        without = float(answer(network, cpts, rest, _without(likelihoods, name))[0].ravel()[0])
         shown = str(Query({name: asked.evidence[name]}))[2:-1] if name in asked.evidence else f"{name}, uncertain"
         left_out.append({"evidence": shown, "without": without, "change": probability - without})
     schema = {"evidence": pl.String, "without": pl.Float64, "change": pl.Float64}
@@ -114,14 +116,14 @@ def _parameter_rows(
     network: Network,
     cpts: BatchedCPTs,
     asked: Query,
-    weights: Mapping[str, Numbers],
+    likelihoods: Mapping[str, Numbers],
     probability: float,
     log_evidence: float,
 ) -> list[dict[str, Any]]:
     """By how much the answer changes with each number of each CPT, where it changes at all."""
-    together = derivatives(network, cpts, asked, weights, log_unit=log_evidence)
+    together = derivatives(network, cpts, asked, likelihoods, log_unit=log_evidence)
     given = Query({}, asked.evidence, asked.interventions)
-    alone = derivatives(network, cpts, given, weights, log_unit=log_evidence)
+    alone = derivatives(network, cpts, given, likelihoods, log_unit=log_evidence)
     deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
     rows = []
     for name, joint in together.items():

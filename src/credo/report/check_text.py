@@ -93,10 +93,14 @@ def _what_can_hold(check: CheckResult) -> str:
     few = len(left_out) <= FEW
     which = places_of([each.statement for each in left_out]) if few else f"{len(left_out):,} others"
     several = len(left_out) > 1
-    reason = "the reasons are under “Not checked”"
+    reason = "the reasons are under “Left out of the check”"
     if {each.note for each in left_out} == {left_out[0].note} and left_out[0].note:
         note = left_out[0].note
-        reason = note if not several else note.replace("it is about a probability", "they are about probabilities", 1)
+        reason = (
+            note
+            if not several
+            else note.replace("it is about a probability that depends", "they are about probabilities that depend", 1)
+        )
     if not checked:
         subject = "The statement" if not several else f"None of the {counted(len(left_out), 'statement')}"
         return f"{subject} was {'not ' if not several else ''}checked for conflicts: {reason}."
@@ -123,12 +127,12 @@ def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:
             [_redundant(each.statement, each.follows_from) for each in check.redundant],
         ),
         ("Statements that always hold", [f"{_named(each.statement)}: {each.reason}" for each in check.vacuous]),
-        ("Equalities that nobody stated", forced),
+        ("Equalities that follow from the statements", forced),
         ("Taken from the table", check.from_table),
         ("How sentences were read", check.readings),
         ("How states are ordered, from low to high", orders),
         ("Checked in another way", check.notes),
-        ("Not checked", check.not_checked),
+        ("Left out of the check", check.not_checked),
     ]
 
 

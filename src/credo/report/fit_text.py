@@ -47,7 +47,7 @@ def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bo
         shown = chosen_cpts(fit)
         parts += [part for name in shown for part in _cpts(fit, name)]
         if fit.posterior is not None and not fit.no_interval:
-            parts.append(Text("In brackets: where each probability lies with a probability of 95%."))
+            parts.append(Text("In brackets: 95% credible intervals."))
         parts += _about_the_others(fit, shown, written_to)
     parts += _statements_and_findings(fit)
     if written_to is not None:
@@ -58,7 +58,7 @@ def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bo
 def fit_plain_text(fit: FitResult, width: int = 110, *, with_hint: bool = True) -> str:
     """The result of learning without its CPTs, as plain text; the hint is about what to call in Python."""
     hint = Text(
-        '\nfit.explain() says why, fit.report("report.html") writes it all as a page, fit.cpt(name) is one CPT.'
+        '\nfit.explain() explains the result, fit.report("report.html") writes a page, fit.cpt(name) is one CPT.'
     )
     return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), *([hint] if with_hint else [])), width)
 

@@ -39,7 +39,7 @@ def fit_html(fit: FitResult) -> str:
             "These statements are not satisfied, and by how much:",
             [(each.statement.text, f"{each.amount:.3g}") for each in violated_statements(fit)],
         ),
-        '<p><code>fit.explain()</code> says why, <code>fit.report("report.html")</code> writes it all as a page.</p>',
+        '<p><code>fit.explain()</code> explains the result, <code>fit.report("report.html")</code> writes a page.</p>',
     ]
     return framed("".join(parts) + picture(fit.network, fit_marginals(fit, QUICK_CELLS).bars))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from math import isfinite
-from typing import Any
 
 from credo.errors import listing
 from credo.explain.contradictions import Contradiction
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference
+from credo.types import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Conflict:
         The statements, the smallest set of its kind.
     slack_needed
         By how much each bound would have to give way for all of them to hold; None where products are among them, or
-        probabilities that several CPTs make up.
+        probabilities that depend on several CPTs.
     resolutions
         For each statement an example where all the others hold. Empty where products are among the statements: then
-        the conflict is proved, but not that every statement is part of it. Empty, too, where several CPTs make up the
-        probability.
+        the conflict is proved, but not that every statement is part of it. Empty, too, where the probability
+        depends on several CPTs.
     configurations
         For each statement the conditional distributions that it is about, such as `P(lung | smoke=yes)`.
     """
@@ -319,7 +319,7 @@ class CheckResult:
             if (each.note or each.statement.number in unresolved) and each.statement.number not in self.conflicting
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
 
         Returns
@@ -330,7 +330,7 @@ class CheckResult:
         return {field.name: _for_json(getattr(self, field.name)) for field in fields(self)}
 
 
-def _for_json(value: Any) -> Any:
+def _for_json(value: object) -> Json:
     """A part of a result as JSON can hold it; numbers that are not finite become null."""
     if is_dataclass(value) and not isinstance(value, type):
         found = {field.name: _for_json(getattr(value, field.name)) for field in fields(value)}
@@ -338,9 +338,9 @@ def _for_json(value: Any) -> Any:
             found["verdict"] = None if value.verdict is None else value.verdict.value
         return found
     if isinstance(value, Enum):
-        return value.value
+        return _for_json(value.value)
     if isinstance(value, tuple | list):
         return [_for_json(each) for each in value]
     if isinstance(value, float):
         return value if isfinite(value) else None
-    return str(value) if isinstance(value, str) else value
+    return value if value is None or isinstance(value, bool | int) else str(value)

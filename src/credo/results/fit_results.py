@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from credo.errors import OptionError, Status
 from credo.estimation.problem import Problem
@@ -29,7 +29,7 @@ from credo.results.fit_statements import (
     violated_statements,
     violations_frame,
 )
-from credo.types import Numbers
+from credo.types import Json, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -310,7 +310,7 @@ class FitResult:
         """
         return experts_frame(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
 
         `binding` is null where it would have to be computed first; call `binding()` for it.

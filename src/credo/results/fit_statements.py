@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError
@@ -16,6 +16,7 @@ from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.model.expansion import expand
 from credo.progress import ProgressListener, reporting
+from credo.types import Json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -185,7 +186,7 @@ def explain_fit(
     Returns
     -------
     Explanation
-        Print it for a summary of a few sentences. It is computed anew at every call.
+        Print it for a summary of a few sentences. It is computed again at every call.
 
     Raises
     ------
@@ -214,6 +215,6 @@ def explain_fit(
         )
 
 
-def reference_to_dict(statement: StatementReference) -> dict[str, Any]:
+def reference_to_dict(statement: StatementReference) -> dict[str, Json]:
     """A statement as JSON can refer to it."""
     return {"statement": statement.text, "line": statement.line, "place": statement.place}

@@ -15,7 +15,7 @@ from credo.errors import CredoError
 from credo.kernels.sampler_arrays import DistributionArrays
 from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.sampling.predictions import predicted_cpts
+from credo.sampling.predicted_components import predicted_cpts
 from credo.statistics.counts import Counts
 from credo.statistics.prior import Priors, pseudo_counts
 from credo.types import Flags, Indices, Numbers

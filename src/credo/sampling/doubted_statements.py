@@ -201,7 +201,7 @@ def _general_places(statements: DoubtedStatements, general: DrawnGeneral | None)
 def _without_repetition(
     linear: LinearConstraints, count: int, starts: Indices, others: Collection[int] = ()
 ) -> tuple[LinearConstraints, Indices]:
-    """The constraints of statements that differ, which are numbered anew, and the number of each statement.
+    """The constraints of statements that differ, renumbered, and the number of each statement.
 
     "P(no) ≤ 0.3" and "P(yes) ≥ 0.7" are the same: constraints are compared in the form in which the last state of a
     distribution has no coefficient, and the largest coefficient is one. `others` have no such constraints, and each a

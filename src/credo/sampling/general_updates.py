@@ -1,7 +1,7 @@
 """Draws under statements about any probability of the network: what the compiled updates of CPTs need.
 
 CPTs that such statements reach are updated by `kernels/general_sweeps.py` and by nothing else; all that a chain holds
-beside them (components, means, weights) is drawn as ever. An equality leaves a set without volume: it is held within
+beside them (components, means, weights) is drawn as usual. An equality leaves a set without volume: it is held within
 `EQUALITY_WIDTH`.
 """
 
@@ -29,7 +29,7 @@ from credo.types import Flags, Indices, Numbers
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
 POINTS_AT_ONCE = 500
 ROUNDING = 1e-9
-EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that several CPTs make up
+EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that depend on several CPTs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,8 +178,8 @@ def require_moves(region: Region, groups: Flags) -> None:
             if len(held) > 1:
                 raise CredoError(
                     f"The method posterior cannot draw the CPTs of {' and '.join(held)} "
-                    "under an equality between them together with statements about probabilities that several CPTs "
-                    "make up. Use the method cmap, or replace the equality by a range."
+                    "under an equality between them together with statements about probabilities that depend on "
+                    "several CPTs. Use the method cmap, or replace the equality by a range."
                 )
 
 

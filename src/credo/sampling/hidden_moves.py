@@ -72,7 +72,7 @@ class HiddenMoves:
         return self.drawn is None or starts[d] >= self.constrained or self.drawn.all_hold(theta[: self.constrained])
 
     def log_likelihood(self, theta: Numbers) -> float:
-        """log P(rows), but for complete families and for a constant."""
+        """log P(rows) up to a constant, without complete families."""
         cells, programs = self.base.copy(), self.programs
         cells[self.places] = theta
         _, value, impossible = execute(

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import OptionError
+from credo.model.network import Network
+from credo.statistics.questions import BatchedCPTs, Factors
 from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 MOST_OWN = 4096  # configurations without data, in all CPTs, that have intervals of their own; of more, some share one
 DIGITS = 2  # to which predictions are compared
+MOST_DRAWS = 1000  # of all CPTs, under which a question is answered
+LEAST_DRAWS = 100  # below which the ends of a 95% interval rest on two or three draws
+MOST_CELLS = 2**28  # of all cliques, under all draws together: about ten seconds
 
 
 def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers, Numbers]:
@@ -44,7 +49,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     low, high = np.empty((2, int(np.prod(shape[:-1])), shape[-1]))
     total = draw_count(result)
     each = [unseen[i : i + 1] for i in range(len(unseen))]
-    for configurations in _alike(result, name, unseen) if without_data > MOST_OWN else each:
+    for configurations in _with_equal_predictions(result, name, unseen) if without_data > MOST_OWN else each:
         drawn = _unseen_draws(result, name, int(configurations[0]), total)
         low[configurations], high[configurations] = np.quantile(drawn, ends, axis=0)
     for number, configuration in known:
@@ -53,7 +58,7 @@ def interval(result: PosteriorResult, name: str, level: float) -> tuple[Numbers,
     return low.reshape(shape), high.reshape(shape)
 
 
-def _alike(result: PosteriorResult, name: str, unseen: Indices) -> list[Indices]:
+def _with_equal_predictions(result: PosteriorResult, name: str, unseen: Indices) -> list[Indices]:
     """Configurations that share an interval."""
     predicted = result.sampled.layout.view(result.sampled.predicted, name)[unseen].round(DIGITS)
     _, owners = np.unique(predicted, axis=0, return_inverse=True)
@@ -175,3 +180,39 @@ def _dirichlet(
     logs = np.log(gammas.T) + np.log1p(-ones.T) / shapes.T  # (states, draws): quicker to sum over states
     values = np.exp(logs - logs.max(axis=0))
     return np.asarray((values / values.sum(axis=0)).T, dtype=np.float64)
+
+
+# Draws under which a question is answered -----------------------------------------------------------------------------
+
+
+def draws_of(
+    posterior: PosteriorResult, network: Network, factors: Factors, most_cells: int = MOST_CELLS
+) -> BatchedCPTs | None:
+    """Draws of the CPTs that a question depends on; None where it is too large for a hundred of them."""
+    count = min(MOST_DRAWS, most_cells // max(1, factors.plan.cells))
+    if count < LEAST_DRAWS:
+        return None
+    return {name: cpts_under_draws(posterior, network, count, name) for name in factors.families}
+
+
+def cpts_under_draws(posterior: PosteriorResult, network: Network, count: int, name: str) -> Numbers:
+    """So many draws of one CPT, or the CPT alone where it is not learned: (draws or 1, parents…, child)."""
+    if name not in posterior.sampled.names:
+        return network.cpt_array(name)[None]
+    return _kept_draws(posterior, count, name)
+
+
+@lru_cache(maxsize=512)  # questions about one fit follow each other, and need the same CPTs
+def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
+    return cpt_draws(posterior, name, count)
+
+
+def interval_ends(values: Numbers, level: float) -> Numbers:
+    """The ends of the intervals that hold this share of all draws, the first axis: (2, …)."""
+    together = np.ascontiguousarray(np.moveaxis(values, 0, -1))  # quantiles of lines in memory are found faster
+    return np.asarray(np.quantile(together, quantile_levels(level), axis=-1), dtype=np.float64)
+
+
+def quantile_levels(level: float) -> list[float]:
+    """The quantiles at the ends of a central interval."""
+    return [(1 - level) / 2, (1 + level) / 2]

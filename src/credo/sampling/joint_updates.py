@@ -50,12 +50,12 @@ class Support:
     sums: Pairs  # any two parameters of a sum that is held closely
     low: Numbers  # (parameters,)
     high: Numbers  # (parameters,)
-    bounds: list[float]  # of each constraint
-    lengths: list[int]  # of each constraint, how many entries it has
-    shares: list[Share]  # of each constraint
-    most: list[float]  # of each constraint, what all distributions add at most
-    touching: list[list[int]]  # of each distribution, the constraints on its states
-    touching_extras: list[list[int]]
+    bounds: Sequence[float]  # of each constraint
+    lengths: Sequence[int]  # of each constraint, how many entries it has
+    shares: Sequence[Share]  # of each constraint
+    most: Sequence[float]  # of each constraint, what all distributions add at most
+    touching: Sequence[Sequence[int]]  # of each distribution, the constraints on its states
+    touching_extras: Sequence[Sequence[int]]
     extras: int  # how many there are
 
     def without_updates(self) -> Support:

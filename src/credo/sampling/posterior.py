@@ -162,8 +162,8 @@ def posterior(
     implementation runs depends on the numbers of parameters and draws, unless `compiled` says it. What does not fit
     into `memory_limit` bytes (half of the machine's memory if not given) is refused before anything is sampled. With
     `missing` values, `counts` are those of complete families, and the values are drawn too. With `general` statements,
-    about probabilities that several CPTs make up, chains start from the point that is given with them. Statements that
-    are among `doubts` may be wrong, and contradict each other.
+    about probabilities that depend on several CPTs, chains start from the point that is given with them. Statements
+    that are among `doubts` may be wrong, and contradict each other.
     Compiled chains `announce` how many seconds they will run in all: first by the plan, then by how quick they were.
     """
     began = perf_counter()
@@ -196,16 +196,16 @@ def posterior(
         by_pairs = doubted.blocks if compiled or general is None else doubted.blocks & ~reached_groups(blocks, general)
         owned = zip(region.parts, by_pairs.tolist(), strict=True)
         region = replace(region, parts=tuple(without_moves(part) if has else part for part, has in owned))
-    report = progress or (lambda done, total: None)
+    notify = progress or (lambda done, total: None)
     prior_and_region = region, sampled, hyperparameters, options
     if compiled:
         others = completing, doubtful, updates_of_general
         found, sizes, mixed = sample_long_chains(
-            *prior_and_region, plan, seed, report, announce or (lambda seconds: None), *others
+            *prior_and_region, plan, seed, notify, announce or (lambda seconds: None), *others
         )
     else:
         doubting = None if doubtful is None else doubtful_updates(doubtful)
-        found, sizes, mixed = sample_posterior(*prior_and_region, seed, report, completing, doubting, sweeps)
+        found, sizes, mixed = sample_posterior(*prior_and_region, seed, notify, completing, doubting, sweeps)
     averages = averages_of(sampled, hyperparameters, found)
     _require_finite(sampled, averages)
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout

@@ -85,7 +85,7 @@ def _read(raw: BinaryIO, path: PathLike, what: str) -> Archive:
             entries = file.infolist()
             _require_memory(path, what, sum(entry.file_size for entry in entries))
             if (twice := first_duplicate(entry.filename for entry in entries)) is not None:
-                raise FormatError(f"The part “{twice}” is there twice.", str(path))
+                raise FormatError(f"The part “{twice}” occurs twice.", str(path))
             members = {entry.filename: file.read(entry) for entry in entries}
         content = json.loads(members.pop(CONTENT).decode("utf-8"))
     except (FormatError, TooLargeError):

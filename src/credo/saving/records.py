@@ -56,7 +56,7 @@ class Writer:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def record(self, value: Any, place: str, without: Collection[str] = (), kind: type | None = None) -> dict[str, Any]:
-        """A dataclass as its fields, but for some."""
+        """A dataclass as its fields, except for some."""
         hints = hints_of(kind or type(value))
         return {
             name: self.value(getattr(value, name), hint, _under(place, name))
@@ -274,7 +274,7 @@ class Reader:
 def damaged(archive: Archive, place: str, problem: str) -> FormatError:
     """The error for a part of a file that is not as it should be."""
     return FormatError(
-        f"This file is damaged, or no program of credo wrote it. {place or 'The file'}: {problem}.", archive.path
+        f"This file is damaged, or it was not written by credo. {place or 'The file'}: {problem}.", archive.path
     )
 
 

@@ -7,8 +7,9 @@ try:
 except ImportError:
     raise MissingExtraError("scikit-learn", "sklearn", "credo.sklearn") from None
 
-from credo.sklearn.classifier import KnowledgeClassifier, ManyFeaturesWarning
+from credo.sklearn.classifier import KnowledgeClassifier
 from credo.sklearn.clustering import TiedClustering
 from credo.sklearn.columns import UnseenValueWarning
+from credo.sklearn.network_target import ManyFeaturesWarning
 
 __all__ = ["KnowledgeClassifier", "ManyFeaturesWarning", "TiedClustering", "UnseenValueWarning"]

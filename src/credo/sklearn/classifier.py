@@ -1,15 +1,14 @@
 """A scikit-learn classifier that learns from data and expert knowledge.
 
 By default it averages two models, with weights that say how well each predicts rows it has not seen (`averaging.py`):
-one in which features act additively (`additive.py`), and the full CPT of the target where that is small. Where
-knowledge says more than directions of effects, or the user names a method, a network is learned alone.
+one in which features act additively (`additive_target.py`), and the full CPT of the target where that is small
+(`network_target.py`). Where knowledge says more than directions of effects, or the user names a method, a network is
+learned alone.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence, Set
-from inspect import signature
 from math import prod
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -23,29 +22,19 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from credo.errors import DataError, OptionError, listing, suggestion
 from credo.fitting import fit as learn
-from credo.io.column_values import checked_numbers
-from credo.io.columns import MISSING, no_weight
-from credo.io.dataset import Dataset, code_type
+from credo.io.columns import no_weight
 from credo.io.network_files import NetworkLike, read_network
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
 from credo.knowledge.state_order import Order
 from credo.model.network import Network, Variable
-from credo.questions.predictions import prediction_draws
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import require_level
-from credo.sklearn.additive import AdditiveModel, curve_of, learn_additive
-from credo.sklearn.averaging import DRAWS, held_out, mixture_draws, stacking_weights
+from credo.sklearn.additive_target import AdditiveTarget, NumberedFeatures, learn_additive_target
+from credo.sklearn.averaging import held_out, mixture_draws, stacking_weights
 from credo.sklearn.columns import Column, declared_categories, learn_column, with_thresholds
+from credo.sklearn.network_target import FitOptions, NetworkTarget, naive_bayes_if_large, rows_of, with_all_parents
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
-from credo.sklearn.target import (
-    MOST_CELLS,
-    class_codes,
-    require_fillable_cpt,
-    state_of,
-    stated_directions,
-    with_positive_priors,
-)
-from credo.statistics.predict import probabilities_of
+from credo.sklearn.target import class_codes, require_fillable_cpt, state_of, stated_directions, with_positive_priors
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Numbers
 
@@ -59,16 +48,6 @@ TRUST = 0.9  # as an expert's reliability, where nothing is known of it
 MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
 MOST_ROWS = 20_000  # that the average learns from: with more, a network alone takes less time and loses nothing
 ROWS_AT_ONCE = 2**12  # whose draws are in memory together
-# Options of credo.fit that are not parameters of the classifier itself.
-OPTIONS = tuple(
-    name
-    for name, parameter in signature(learn).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY and name not in ("method", "prior", "seed", "weights", "progress")
-)
-
-
-class ManyFeaturesWarning(UserWarning):
-    """There are too many features for one CPT of the target; a naive Bayes model is used instead."""
 
 
 class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -101,7 +80,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
     network : Network or path, optional
         A network that contains the target.
     model : {"auto", "average", "network"}, default "auto"
-        The average, or one network; "auto" decides as said above.
+        The average, or one network; "auto" decides as described above.
     trust : float, default 0.9
         How probable it is that a stated direction is right, in the additive model, before any row is seen; 1 means that
         it holds in every draw. A network keeps to all statements, unless `options={"doubt": True}`.
@@ -117,8 +96,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         The categories of columns and of the target, in order, whether they occur or not.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None, default 0
         The seed of `credo.fit`.
-    options : mapping, optional
-        Further options of `credo.fit`.
+    options : dict, optional
+        Further options of `credo.fit` by name, such as `{"posterior": credo.PosteriorOptions(draws=2000)}`.
 
     Attributes
     ----------
@@ -155,7 +134,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         bins: int | Mapping[str, int | Sequence[float]] = BINS,
         states: Mapping[str, Sequence[object]] | None = None,
         random_state: RandomState = 0,
-        options: Mapping[str, Any] | None = None,
+        options: FitOptions | None = None,
     ) -> None:
         self.knowledge = knowledge
         self.target = target
@@ -201,14 +180,15 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             which, weights = which[kept], weights[kept]
 
         self.fit_: Fit | None = None
-        self._additive: tuple[AdditiveModel, ...] = ()
+        self._additive: AdditiveTarget | None = None
+        self._by_network: NetworkTarget | None = None
         self.weights_ = {"network": 1.0}
         if self.network is not None:
             network = read_network(self.network)
             self._columns = self._network_columns(network, frame.columns)
         else:
             self._columns = self._own_columns(frame, weights, declared_categories(X))
-            network = self._all_parents([column.variable for column in self._columns.values()])
+            network = with_all_parents([column.variable for column in self._columns.values()], self._target_variable())
         self._class_codes = class_codes(network.variable(self.target_), self.classes_)
         if len(network.states(self.target_)) == 1:
             self._options()
@@ -216,21 +196,26 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         known = knowledge_for(network, self.knowledge)
         directions = self._directions(known, len(frame))
         if directions is not None:
-            self._fit_additive(known, directions, frame, which, weights)
+            self._additive = self._learn_additive(known, directions, frame, which, weights)
             if prod(network.shape(self.target_)[:-1]) > MOST_CONFIGURATIONS:
                 self.weights_ = {"additive": 1.0}
                 return self
         elif self.network is None:
-            network = self._own_network(network)
-            known = knowledge_for(network, self.knowledge)
+            if not self.knowledge:
+                network = naive_bayes_if_large(network, self.target_)
+                known = knowledge_for(network, self.knowledge)
             require_fillable_cpt(known, self.target_)
-        rows = self._rows(network, frame, self._class_codes[which], weights, strict=True)
+        classes = self._class_codes[which]
+        rows = rows_of(network, frame, self._columns, self.target_, classes, weights, strict=True)
         self.fit_ = learn(
             network, rows, known, method=self.method, prior=self.prior, seed=self._seed_used, **self._options()
         )
-        self._predictor = self.fit_.network if self.network is not None else with_positive_priors(self.fit_.network)
-        if directions is not None:
-            self._weigh(frame, which, weights)
+        predictor = self.fit_.network if self.network is not None else with_positive_priors(self.fit_.network)
+        self._by_network = NetworkTarget(self.fit_, predictor, self._columns, self.target_, self._class_codes)
+        if directions is not None:  # weigh both models by how well they predict training rows that they have not seen
+            own = (slice(None), np.arange(len(frame)), which)
+            scores = {name: held_out(draws[own]) for name, draws in self._draws(frame).items()}
+            self.weights_ = stacking_weights(scores, weights)
         return self
 
     def predict_proba(self, X: Features) -> Numbers:
@@ -251,10 +236,10 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         if len(self.classes_) == 1:
             return np.ones((len(frame), 1))
         parts = []
-        if self._additive:
-            parts.append(self.weights_["additive"] * self._additive_draws(frame).mean(axis=0))
-        if self.fit_ is not None:
-            parts.append(self.weights_["network"] * self._network_probabilities(frame))
+        if self._additive is not None:
+            parts.append(self.weights_["additive"] * self._additive.draws(frame).mean(axis=0))
+        if self._by_network is not None:
+            parts.append(self.weights_["network"] * self._by_network.probabilities(frame))
         return np.asarray(sum(parts))
 
     def predict_interval(self, X: Features, level: float = 0.95) -> tuple[Numbers, Numbers]:
@@ -293,10 +278,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             raise OptionError(reason)
         ends = [np.empty((2, 0, len(self.classes_)))]
         for first in range(0, len(frame), ROWS_AT_ONCE):
-            part = frame[first : first + ROWS_AT_ONCE]
-            draws = {"additive": self._additive_draws(part)} if self._additive else {}
-            if self.fit_ is not None:
-                draws["network"] = self._network_draws(part)
+            draws = self._draws(frame[first : first + ROWS_AT_ONCE])
             shares = np.array([self.weights_[name] for name in draws])
             values = mixture_draws(list(draws.values()), shares)
             ends.append(np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0))
@@ -352,80 +334,33 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             raise OptionError(f'{reason}: learn one network, with model="network".')
         return None if reason else found
 
-    def _fit_additive(
+    def _learn_additive(
         self, known: Knowledge, directions: Mapping[str, int], frame: pl.DataFrame, labels: Indices, weights: Numbers
-    ) -> None:
-        """One model for two classes; for more, one for each class against the others."""
-        self._orders = {name: known.orders[name].states for name in directions}
+    ) -> AdditiveTarget:
         ordered = {name for stated in known.statements if isinstance(stated, Order) for name in stated.variables}
-        self._measured = {
+        measured = {
             name
             for name in set(frame.columns) - ordered - set(self.states or {})
             if frame[name].dtype.is_numeric() and isinstance(self._bins(name, frame.columns), int)
         }
-        values = self._numbers(frame, strict=True)
+        orders = {name: known.orders[name].states for name in directions}
         second = known.network.states(self.target_)[self._class_codes[1]]
-        top = known.orders[self.target_].states[-1] == second  # the additive model predicts the second class
-        curves = [
-            curve_of(
-                of_feature,
-                weights,
-                directions.get(name, 0) * (1 if top else -1),
-                ordered=name in directions or name in self._measured or self._columns[name].thresholds is not None,
-            )
-            for name, of_feature in zip(frame.columns, values, strict=True)
-        ]
-        classes = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
-        self._additive = tuple(
-            learn_additive(values, curves, (labels == label).astype(np.int64), weights, self._seed_used, self.trust)
-            for label in classes
+        is_highest = known.orders[self.target_].states[-1] == second
+        return learn_additive_target(
+            NumberedFeatures(self._columns, orders, measured),
+            {name: sign if is_highest else -sign for name, sign in directions.items()},
+            frame,
+            labels,
+            weights,
+            classes=len(self.classes_),
+            seed=self._seed_used,
+            trust=self.trust,
         )
 
-    def _weigh(self, frame: pl.DataFrame, labels: Indices, weights: Numbers) -> None:
-        """Weigh both models by how well they predict training rows that they have not seen."""
-        assert self.fit_ is not None
-        own = (slice(None), np.arange(len(frame)), labels)
-        draws = {"additive": self._additive_draws(frame), "network": self._network_draws(frame)}
-        self.weights_ = stacking_weights({name: held_out(each[own]) for name, each in draws.items()}, weights)
-
-    def _numbers(self, frame: pl.DataFrame, *, strict: bool) -> list[Numbers]:
-        """The features as numbers for the additive model: as measured, or places in the order of states."""
-        found = []
-        for name in frame.columns:
-            if name in self._measured:
-                found.append(checked_numbers(frame[name]))
-                continue
-            column = self._columns[name]
-            codes = column.codes(frame[name], strict=strict)
-            places = np.arange(len(column.variable.states), dtype=np.float64)
-            if name in self._orders:
-                places = np.array(
-                    [self._orders[name].index(state) for state in column.variable.states], dtype=np.float64
-                )
-            found.append(np.where(codes == MISSING, np.nan, places[codes]))
-        return found
-
-    def _additive_draws(self, frame: pl.DataFrame) -> Numbers:
-        """The probability of each class under each draw of the additive model, (draws, rows, classes)."""
-        values = self._numbers(frame, strict=False)
-        chances = np.stack([model.probabilities(values) for model in self._additive], axis=-1)
-        if len(self._additive) == 1:
-            return np.concatenate([1.0 - chances, chances], axis=-1)
-        return np.asarray(chances / chances.sum(axis=-1, keepdims=True))
-
-    def _network_draws(self, frame: pl.DataFrame) -> Numbers:
-        """The same of the network."""
-        assert self.fit_ is not None
-        rows = self._rows(self.fit_.network, frame, np.full(len(frame), MISSING), None, strict=False)
-        draws = prediction_draws(self.fit_, rows.codes, self.target_, DRAWS)[..., self._class_codes]
-        return np.asarray(draws / draws.sum(axis=-1, keepdims=True))
-
-    def _network_probabilities(self, frame: pl.DataFrame) -> Numbers:
-        rows = self._rows(self._predictor, frame, np.full(len(frame), MISSING), None, strict=False)
-        probabilities = probabilities_of(self._predictor, rows, self.target_)[:, self._class_codes]
-        totals = probabilities.sum(axis=1, keepdims=True)
-        uniform = np.full_like(probabilities, 1 / len(self.classes_))
-        return np.asarray(np.divide(probabilities, totals, out=uniform, where=totals > 0))
+    def _draws(self, frame: pl.DataFrame) -> dict[str, Numbers]:
+        """Of each model that was learned, the probability of each class under each draw, (draws, rows, classes)."""
+        models = {"additive": self._additive, "network": self._by_network}
+        return {name: model.draws(frame) for name, model in models.items() if model is not None}
 
     # Validation ------------------------------------------------------------------------------------------------------
 
@@ -470,24 +405,6 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             raise DataError(f"No feature is a variable of the network.{suggestion(columns[0], network.names)}")
         return found
 
-    def _all_parents(self, features: list[Variable]) -> Network:
-        """All features as parents of the target."""
-        names = [feature.name for feature in features]
-        return Network([*features, self._target_variable()], {self.target_: names}, name="classifier")
-
-    def _own_network(self, network: Network) -> Network:
-        """The same; the features as children of the target if that is too large and there is no knowledge."""
-        if self.knowledge or prod(network.shape(self.target_)) <= MOST_CELLS:
-            return network
-        names = network.parents[self.target_]
-        warnings.warn(
-            f"{len(names)} features are too many for one CPT of {self.target_}, and there is no knowledge of how they "
-            "affect it: each feature is modelled as depending on the class alone (naive Bayes).",
-            ManyFeaturesWarning,
-            stacklevel=4,
-        )
-        return Network(network.variables, {name: [self.target_] for name in names}, name="classifier")
-
     def _target_variable(self) -> Variable:
         declared = (self.states or {}).get(self.target_)
         states = self.classes_.tolist() if declared is None else declared
@@ -517,22 +434,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
                 raise OptionError(f'{what} names "{name}", which is not a column.{suggestion(str(name), columns)}')
         return given
 
-    def _options(self) -> Mapping[str, Any]:
-        given = dict(self.options or {})
+    def _options(self) -> FitOptions:
+        given: FitOptions = self.options or {}
         for name in given:
-            if name not in OPTIONS:
-                raise OptionError(f'There is no option "{name}" of credo.fit to set here.{suggestion(name, OPTIONS)}')
+            if name not in (known := list(FitOptions.__annotations__)):
+                raise OptionError(f'There is no option "{name}" of credo.fit to set here.{suggestion(name, known)}')
         return given
-
-    def _rows(
-        self, network: Network, frame: pl.DataFrame, classes: NDArray[Any], weights: Numbers | None, *, strict: bool
-    ) -> Dataset:
-        """Rows as state numbers of the network."""
-        codes = np.full((len(frame), len(network)), MISSING, dtype=code_type(network))
-        for place, name in enumerate(network.names):
-            if name == self.target_:
-                codes[:, place] = classes
-            elif name in self._columns:
-                codes[:, place] = self._columns[name].codes(frame[name], strict=strict)
-        hidden = tuple(name for name in network.names if name != self.target_ and name not in self._columns)
-        return Dataset(network.names, codes, weights, hidden, variables=network.variables)

@@ -144,7 +144,13 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         self.n_iter_ = len(self.clustering_.fit.history)
         return self
 
-    def fit_predict(self, X: Features, y: object = None, **ties: Any) -> Indices:
+    def fit_predict(
+        self,
+        X: Features,
+        y: object = None,
+        ties: Sequence[object] | NDArray[Any] | None = None,
+        apart: Sequence[Sequence[int]] | None = None,
+    ) -> Indices:
         """Find the clusters of samples and return them.
 
         Parameters
@@ -153,15 +159,15 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
             The samples.
         y : None
             Not used.
-        **ties
-            `ties` and `apart`, as in `fit`.
+        ties, apart
+            As in `fit`.
 
         Returns
         -------
         ndarray of int, (samples,)
             The clusters.
         """
-        labels: Indices = self.fit(X, y, **ties).labels_
+        labels: Indices = self.fit(X, y, ties, apart).labels_
         return labels
 
     def predict_proba(self, X: Features) -> Numbers:

@@ -1,6 +1,6 @@
 """Rows in partitions: each is read, counted and prepared by whoever works on it, and then described by a summary.
 
-Summaries are a monoid, as counts are. The client gets their sum, and tables and expected counts are all that is
+Summaries are a monoid, as counts are. The client gets their sum, and CPTs and expected counts are all that is
 exchanged afterwards.
 """
 

@@ -8,9 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from credo.errors import DataError, ImpossibleRowError, OptionError, counted
+from credo.errors import ImpossibleRowError
 from credo.io.dataset import Dataset, extended
 from credo.io.number_columns import NumbersSeen, merged, warn_outside
 from credo.io.tables import stream_table
@@ -20,21 +19,20 @@ from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.elimination import cut_pieces
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
-from credo.types import Indices, Numbers, TableLike
+from credo.statistics.soft_evidence import likelihoods_of, likelihoods_of_rows, require_as_many
+from credo.types import Indices, Numbers, SoftRows, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
 
-SoftEvidence = Mapping[str, ArrayLike]
-
 
 def predict(
-    network: Network, data: TableLike, name: str, soft: SoftEvidence | None = None, memory_limit: int | None = None
+    network: Network, data: TableLike, name: str, soft: SoftRows | None = None, memory_limit: int | None = None
 ) -> pl.DataFrame:
     """P(name | values of the row): a row for each row of the data, a column `name=state` for each state.
 
-    `soft` is uncertain evidence: for a variable the likelihood of what was observed under each of its states, one list
-    for all rows or one per row. A value of the row itself is certain.
+    `soft` is soft evidence: for each state of a variable the likelihood of what was seen, one number for all rows or a
+    list with one for each row. A value of the row itself is certain.
     """
     import polars as pl
 
@@ -43,11 +41,11 @@ def predict(
 
 
 def probabilities_of(
-    network: Network, data: TableLike, name: str, soft: SoftEvidence | None = None, memory_limit: int | None = None
+    network: Network, data: TableLike, name: str, soft: SoftRows | None = None, memory_limit: int | None = None
 ) -> Numbers:
     """The same as an array, (rows, states)."""
     network.variable(name)
-    soft = soft or {}
+    likelihoods = likelihoods_of(network, soft, rows=True)
     expanded = expand(network).network
     count_layout = layout_for_counts(expanded)
     parts, done = [], 0
@@ -55,16 +53,13 @@ def probabilities_of(
     for part in stream_table(network, data):
         numbers = merged([numbers, part.numbers])
         part = extended(part, expanded)
-        likelihoods = {key: _likelihoods(network, key, soft[key], done, len(part)) for key in soft}
-        parts.append(posterior(count_layout, part, name, likelihoods, memory_limit, done))
+        own = {key: likelihoods_of_rows(values, done, len(part)) for key, values in likelihoods.items()}
+        if all(len(values) == len(part) for values in own.values()):
+            parts.append(posterior(count_layout, part, name, own, memory_limit, done))
         done += len(part)
     warn_outside(network, numbers)
-    for key, values in soft.items():
-        if np.ndim(values) == 2 and (count := len(np.asarray(values))) != done:
-            raise DataError(
-                f"The table has {counted(done, 'row')}, and {key} {counted(count, 'list')} of likelihoods: one list "
-                "for each row is needed."
-            )
+    for key, values in likelihoods.items():
+        require_as_many(key, values, done)
     return np.concatenate(parts)
 
 
@@ -128,29 +123,6 @@ def _own_cells(prepared: Prepared, asked: Indices) -> tuple[Prepared, slice]:
     wider, asking = replace(layout, cell_starts=offsets), replace(groups, cells=cells)
     cuts = cut_pieces(wider, asking, prepared.plans)
     return replace(prepared, layout=wider, groups=asking, cuts=cuts), slice(first, int(offsets[-1]))
-
-
-def _likelihoods(network: Network, name: str, values: ArrayLike, before: int, rows: int) -> Numbers:
-    """The likelihoods of this part of the data, (rows, states)."""
-    states = len(network.states(name))
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise OptionError(f"The soft evidence on {name} is not made of numbers.") from None
-    if numbers.ndim not in (1, 2) or numbers.shape[-1] != states:
-        raise OptionError(
-            f"Soft evidence on {name} is {states} numbers, one per state, or such a list for each row; "
-            f"its shape is {numbers.shape}."
-        )
-    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any(axis=-1).all()):
-        raise OptionError(f"Soft evidence on {name} is made of numbers that are not negative, not all of them zero.")
-    if numbers.ndim == 1:
-        return np.broadcast_to(numbers, (rows, states))
-    if len(numbers) < before + rows:
-        raise DataError(
-            f"There are more rows than likelihoods for {name} ({len(numbers)}): one list per row is needed."
-        )
-    return numbers[before : before + rows]
 
 
 def _check_observed(network: Network, dataset: Dataset, name: str, likelihoods: Numbers, before: int) -> None:

@@ -251,7 +251,7 @@ def most_probable_states(
 ) -> tuple[dict[str, str], float]:
     """The states of all variables that are most probable together, given evidence, and log P(all of them).
 
-    With soft evidence the largest product is that of the CPTs and the weights.
+    With soft evidence the largest product is that of the CPTs and the likelihoods.
     """
     do = interventions or {}
     factors = factors_of(network, {}, evidence, do, soft, memory_limit, everything=True)

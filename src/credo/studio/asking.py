@@ -9,7 +9,7 @@ from credo.errors import CredoError, QueryError
 from credo.knowledge.query import Query
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.question_draws import why_no_interval
-from credo.statistics.comparison import compare_networks
+from credo.statistics.network_comparison import compare_networks
 from credo.studio.opening import Opened
 from credo.studio.result_data import MOST_CONFIGURATIONS
 from credo.user_results import Fit

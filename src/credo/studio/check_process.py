@@ -20,7 +20,7 @@ from credo.model.network import Network
 from credo.studio.table import OpenTable
 
 UNCHANGED: dict[str, Any] = {"unchanged": True}
-BROKEN = "The check ended before it was done. The next change starts it anew."
+BROKEN = "The check ended before it was done. The next change starts it again."
 
 
 class Checker:
@@ -71,7 +71,7 @@ class Checker:
 
 
 class CheckProcess:
-    """A process that checks one text after the other; it starts with the first, and anew after it broke."""
+    """A process that checks one text after the other; it starts with the first, and again after a crash."""
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None

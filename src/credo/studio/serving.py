@@ -45,7 +45,7 @@ def serve(
     table_format
         How their file is written, where it is not as usual.
     host, expose
-        The address to listen on. One that other machines can reach needs the explicit word.
+        The address to listen on. One that other machines can reach has to be confirmed.
     port
         The port; if None, 8642 or the next that is free.
     browser
@@ -104,7 +104,7 @@ def serve(
 
 
 def require_loopback(host: str, expose: str) -> None:
-    """Refuse an address that other machines can reach, unless the user said the word for it."""
+    """Refuse an address that other machines can reach, unless the user confirms it by name."""
     if not _is_loopback(host) and expose != ANYWHERE_WORD:
         raise OptionError(
             f"On {host}, other machines could reach your data, and nothing that is sent is encrypted. If that is what "

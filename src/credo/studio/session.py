@@ -44,7 +44,7 @@ class Session:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.opened: Opened | None = None
-        self.id = secrets.token_hex(8)  # a page sees by it that the studio started anew
+        self.id = secrets.token_hex(8)  # a page sees by it that the studio started again
         self._openings = 0
         self.run: learning.Run | None = None
         self.progress: dict[str, Any] = {"event": "idle"}

@@ -339,7 +339,7 @@ def test_a_checkpoint_that_is_damaged_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for kept in range(0, len(whole), 97):
         path.write_bytes(whole[:kept])
-        with pytest.raises(OptionError, match="Remove it to begin anew"):
+        with pytest.raises(OptionError, match="Remove it to begin again"):
             learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
     for at in range(0, len(whole), 61):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])

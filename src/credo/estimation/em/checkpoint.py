@@ -76,17 +76,17 @@ class Checkpoint:
             raise unreadable(self.path, error) from None
         except Exception:  # whatever a damaged archive makes of its readers
             raise OptionError(
-                f"{self.path} is not a checkpoint, or it is damaged. Remove it to begin anew, or choose another file."
+                f"{self.path} is not a checkpoint, or it is damaged. Remove it to begin again, or choose another file."
             ) from None
         if version != VERSION:
             raise OptionError(
-                f"The checkpoint {self.path} was written by another version of credo. Remove it to begin anew, or "
+                f"The checkpoint {self.path} was written by another version of credo. Remove it to begin again, or "
                 "choose another file."
             )
         if own != self.fingerprint:
             raise OptionError(
                 f"The checkpoint {self.path} belongs to another run: the network, the knowledge, the data or an "
-                "option differs. Remove it to begin anew, or choose another file."
+                "option differs. Remove it to begin again, or choose another file."
             )
         return state, arrays
 

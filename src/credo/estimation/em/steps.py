@@ -255,16 +255,16 @@ def iterate(
                 info = replace(info, rate=_rate_of_rises(history))
             if info.is_small(slack, ROUNDING * (1 + abs(state.objective)), parameter_tolerance):
                 ended = Ended.CONVERGED
-        anew = _without_memory(steps, state) if due or ended else None
-        if anew is not None:
-            state, history[:], ended = anew, [anew.objective], None
-        if not fell or anew is not None:
+        fresh = _without_memory(steps, state) if due or ended else None
+        if fresh is not None:
+            state, history[:], ended = fresh, [fresh.objective], None
+        if not fell or fresh is not None:
             after(state, history, ended is not None)
         if ended is not None:
             return state, ended
-    anew = _without_memory(steps, state)
-    if anew is not None:
-        state, history[:] = anew, [anew.objective]
+    fresh = _without_memory(steps, state)
+    if fresh is not None:
+        state, history[:] = fresh, [fresh.objective]
     return state, Ended.LIMIT
 
 
@@ -308,10 +308,10 @@ def _without_memory(steps: Steps, state: State) -> State | None:
     """The same point evaluated without memory; None where the objective is the same."""
     if not len(state.memory):
         return None
-    anew = _evaluate(steps, state.theta, state.penalty, NO_MEMORY)
-    if abs(anew.objective - state.objective) <= SAME * (1 + abs(state.objective)):
+    fresh = _evaluate(steps, state.theta, state.penalty, NO_MEMORY)
+    if abs(fresh.objective - state.objective) <= SAME * (1 + abs(state.objective)):
         return None
-    return replace(anew, evaluations=state.evaluations + 1)
+    return replace(fresh, evaluations=state.evaluations + 1)
 
 
 def _totals(steps: Steps, counts: Numbers) -> Numbers:

@@ -4,7 +4,7 @@ For any multipliers z ≥ 0 of the constraints, weak duality bounds the optimum 
 
     min Σ_i f_i(θ_i)  ≥  Σ_d min_{θ in simplex d} [Σ f_i(θ_i) + g_i θ_i] − bᵀz − Σ_soft z²/(2·W·C),    g = Aᵀz,
 
-with f_i(θ) = −w_i log θ + e_i θ log θ + c_i θ. The minimum over one simplex is a closed form but for one number, so
+with f_i(θ) = −w_i log θ + e_i θ log θ + c_i θ. The minimum over one simplex is a closed form except for one number, so
 that the bound is exact whatever found θ and z.
 """
 

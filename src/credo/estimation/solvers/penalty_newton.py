@@ -146,7 +146,7 @@ class _Model:
         return step
 
     def _value(self, step: Numbers) -> tuple[float, Flags]:
-        """F(u) − F(0) but for a constant, and which constraints count there."""
+        """F(u) − F(0) up to a constant, and which constraints count there."""
         point, rows = self.point, self.point.constraints
         ahead = point.excess + np.bincount(self.owners, point.entries * step[rows.indices], len(rows.bounds))
         counted = (ahead > 0.0) | rows.equality

@@ -215,8 +215,8 @@ class Sums:
 
     values: Numbers  # (batch, kept variables…), divided by exp(log_scale)
     log_scale: Numbers  # (batch,)
-    arrays: list[Numbers]  # factors and messages, (batch or 1, scope…)
-    divisors: list[Numbers | None]  # of each message, (batch or 1,); None where it was not divided
+    arrays: Sequence[Numbers]  # factors and messages, (batch or 1, scope…)
+    divisors: Sequence[Numbers | None]  # of each message, (batch or 1,); None where it was not divided
 
 
 def sum_out(plan: Plan, factors: Sequence[Numbers]) -> Sums:

@@ -3,7 +3,7 @@
 A sum is P(…) = Σ Π CPTs · Π indicators; all sums share the tree and differ in their indicators alone. In a clique that
 has the messages of all its neighbours, the product of these with all CPTs but one, summed to the members of that CPT,
 is ∂P/∂θ. Going through the tree from a root, from clique to clique and back, only the message on the way is computed
-anew: after a CPT has changed, the derivatives of the next are up to date at the cost of one clique.
+again: after a CPT has changed, the derivatives of the next are up to date at the cost of one clique.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def clique_tree(
     if needed > limit:
         raise TooLargeError(
             f"Drawing under these statements would need {readable_bytes(needed)}; {readable_bytes(limit)} are allowed. "
-            "Use the method cmap, or state less about probabilities that several CPTs make up.",
+            "Use the method cmap, or state less about probabilities that depend on several CPTs.",
             needed,
         )
     maps: list[Indices] = []

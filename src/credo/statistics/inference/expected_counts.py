@@ -28,7 +28,7 @@ from credo.types import Codes, Flags, Indices, Numbers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """All that does not change while tables are learned."""
+    """All that does not change while CPTs are learned."""
 
     dataset: Dataset
     count_layout: Layout
@@ -121,14 +121,14 @@ def require_data(prepared: PreparedRows) -> None:
         raise DataError("There is nothing to learn from: every value is missing, or every weight is zero.")
 
 
-def expected_counts(prepared: PreparedRows, tables: Mapping[str, Any]) -> tuple[Counts, float]:
-    """The expected counts of all families under these tables, and the log-likelihood of the data."""
-    counts, log_likelihood = expected_cells(prepared, prepared.layout.pack(tables))
+def expected_counts(prepared: PreparedRows, cpts: Mapping[str, Any]) -> tuple[Counts, float]:
+    """The expected counts of all families under these CPTs, and the log-likelihood of the data."""
+    counts, log_likelihood = expected_cells(prepared, prepared.layout.pack(cpts))
     return as_counts(prepared, counts), log_likelihood
 
 
 def expected_cells(prepared: PreparedRows, theta: Numbers) -> tuple[Numbers, float]:
-    """The same with all tables in one array, and all counts in one that lies like it."""
+    """The same with all CPTs in one array, and all counts in one with the same layout."""
     own = theta[prepared.observed_cells]
     if not own.all():
         raise prepared.first_with(theta)

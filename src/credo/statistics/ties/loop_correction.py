@@ -11,7 +11,7 @@ weights is R; this estimate has a standard error, and where a few draws have mos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -80,7 +80,7 @@ class _Beliefs:
     marginals: Numbers  # b of each column
     in_cycles: Flags  # (columns,)
     factor: Indices  # (columns,) the factor of each column in cycles
-    rows: dict[int, tuple[tuple[int, ...], Numbers]]  # row → its hidden tied variables, and the logarithm of b
+    rows: Mapping[int, tuple[tuple[int, ...], Numbers]]  # row → its hidden tied variables, and the logarithm of b
 
     @classmethod
     def of(cls, relaxation: Relaxation, theta: Numbers, evidence: Numbers) -> _Beliefs | None:
@@ -262,7 +262,7 @@ def _row_beliefs(
     """The joint belief of all tied values of each row in cycles, in logarithms."""
     members, dataset = relaxation.members, relaxation.prepared.dataset
     layout, network = relaxation.rest.layout, relaxation.rest.layout.network
-    tables = network.with_cpts(layout.unpack(theta))
+    learned = network.with_cpts(layout.unpack(theta))
     columns_of: dict[int, list[int]] = {}
     for column in np.flatnonzero(in_cycles).tolist():
         columns_of.setdefault(int(members.row[column]), []).append(column)
@@ -284,7 +284,7 @@ def _row_beliefs(
         names = tuple(network.names[v] for v in hidden)
         own = Dataset(network.names, dataset.codes[rows])
         with np.errstate(divide="ignore"):
-            logs = np.log(posterior(layout_for_counts(tables), own, names, {}))
+            logs = np.log(posterior(layout_for_counts(learned), own, names, {}))
         for place, number in enumerate(scopes):
             for k, row in enumerate(rows):
                 state = np.zeros(states, dtype=np.int64)

@@ -11,10 +11,10 @@ from scipy.special import gammaln
 
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling import predictions
+from credo.sampling import predicted_components
 from credo.sampling.distributions import Hyperparameters, predicted_logs, sampled_distributions
 from credo.sampling.posterior import posterior
-from credo.sampling.predictions import MOST_ROWS, RESEMBLANCES, SHARES, pooled_shares, predicted_cpt
+from credo.sampling.predicted_components import MOST_ROWS, RESEMBLANCES, SHARES, pooled_shares, predicted_cpt
 from tests.helpers.amounts import amounts, seeds
 from tests.helpers.block_tasks import make_block
 from tests.helpers.posterior_runs import Given
@@ -82,7 +82,7 @@ def test_states_and_configurations_may_be_renamed() -> None:
 
 def test_it_is_the_average_over_the_whole_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     """One parent: the search visits every λ and τ; density, weights and average computed by hand."""
-    monkeypatch.setattr(predictions, "ROUNDS", 0)  # both models have no exceptions
+    monkeypatch.setattr(predicted_components, "ROUNDS", 0)  # both models have no exceptions
     counts = np.array([[5.0, 1.0], [4.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
     values = [(j,) for j in range(4)]
     unpooled = unpooled_by_hand(counts[:3])
@@ -149,7 +149,7 @@ def test_large_tables_are_predicted_in_chunks(monkeypatch: pytest.MonkeyPatch) -
     rng = np.random.default_rng(2)
     counts = rng.integers(0, 3, size=(24, 2)).astype(float)
     whole = predicted_cpt(counts, (2, 3, 4))
-    monkeypatch.setattr(predictions, "CHUNK", 100)
+    monkeypatch.setattr(predicted_components, "CHUNK", 100)
     np.testing.assert_allclose(predicted_cpt(counts, (2, 3, 4)), whole)
 
 

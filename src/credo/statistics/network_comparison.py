@@ -10,6 +10,7 @@ import numpy as np
 from credo.model.alignment import aligned_cpt
 from credo.model.network import Network
 from credo.statistics.likelihood import kl_by_family
+from credo.types import Json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,7 +36,7 @@ class Differences:
     families: pl.DataFrame = field(repr=False)
     parameters: pl.DataFrame = field(repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """The comparison as dictionaries, lists, texts and numbers; an infinite divergence is null."""
         families = [
             {**row, "kl": row["kl"] if np.isfinite(row["kl"]) else None} for row in self.families.iter_rows(named=True)

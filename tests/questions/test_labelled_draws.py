@@ -14,7 +14,7 @@ from arviz_stats.base import array_stats
 import credo
 from credo.errors import CredoError, MissingExtraError, OptionError, TooLargeError
 from credo.options import PosteriorOptions
-from credo.questions.draws import import_arviz, labelled_draws
+from credo.questions.labelled_draws import import_arviz, labelled_draws
 from credo.sampling.intervals import chain_draws
 from credo.sampling.posterior import PosteriorResult
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS

@@ -7,7 +7,7 @@ import pytest
 
 from credo.errors import NetworkError
 from credo.model.network import Network
-from credo.statistics.comparison import compare_networks
+from credo.statistics.network_comparison import compare_networks
 
 FIRST = Network(
     {"a": ["no", "yes"], "b": ["no", "yes"]},

@@ -17,7 +17,7 @@ completions is the score of what was observed, whose variance is that of complet
 [Fisher, 1925; Louis, 1982]: the mean is compared in units of this deviation.
 
 Several checks are judged together by the largest discrepancy of each replicate, in units that make them comparable: an
-alarm says that no check of a replicate looks as bad as this one, but for a share α of replicates [Westfall and Young,
+alarm says that no check of a replicate looks as bad as this one, except in a share α of replicates [Westfall, Young,
 1993].
 """
 
