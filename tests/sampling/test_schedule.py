@@ -32,7 +32,7 @@ def test_effort_is_what_the_worst_parameter_needs() -> None:
 
 
 def test_draws_that_are_added_keep_what_those_before_were_worth() -> None:
-    """Two halves of 100 effective draws are worth 200; four times as many before leave a need for 57, and not for none."""
+    """Two halves of 100 effective draws are worth 200; after one of 400, the other has to add 57, and not none."""
     found = still_needed(np.array([100.0, 400.0, 50.0, np.nan]), 200.0, 0.5)
     assert found == pytest.approx([100.0, 0.25 / (1 / 200 - 0.25 / 400), np.inf, 0.0])
 

@@ -111,7 +111,7 @@ def weighted_centre(block: Block, part: Directions, start: Numbers, weights: Num
         curvature = product(scaled.T, scaled)
         curvature.flat[:: len(curvature) + 1] *= 1.0 + 1e-10
         try:
-            step = np.linalg.solve(curvature, gradient)
+            step = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
         except np.linalg.LinAlgError:  # by rounding
             break
         gain = float(gradient @ step)
