@@ -14,7 +14,7 @@ from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.distributions import Draws, Hyperparameters, appended, arrays_of, sampled_distributions
 from credo.sampling.region import geometry_of, region_of
-from credo.sampling.schedule import needed_effort, schedule_of
+from credo.sampling.schedule import needed_effort, schedule_of, still_needed
 from credo.types import Indices
 from tests.helpers.blocks import at_most, block_of, random_block
 from tests.helpers.posterior_runs import Given, family, learn
@@ -29,6 +29,21 @@ def test_effort_is_what_the_worst_parameter_needs() -> None:
     given = np.full(3, 100.0), sizes, 200.0 - sizes, 100, STARTS
     assert needed_effort(*given, UNTIED, 10, np.inf).tolist() == [3, 1, 1]
     assert needed_effort(*given, UNTIED, 2, np.inf).tolist() == [2, 1, 1]
+
+
+def test_draws_that_are_added_keep_what_those_before_were_worth() -> None:
+    """Two halves of 100 effective draws are worth 200; after one of 400, the other has to add 57, and not none."""
+    found = still_needed(np.array([100.0, 400.0, 50.0, np.nan]), 200.0, 0.5)
+    assert found == pytest.approx([100.0, 0.25 / (1 / 200 - 0.25 / 400), np.inf, 0.0])
+
+
+def test_the_size_of_two_stages_is_that_of_their_mean() -> None:
+    """Of 3,000 pairs of stages, one with eight times the correlation time: what is added is what the formula says."""
+    rng = np.random.default_rng(1)
+    share, wanted, first = 0.2, 100.0, 160
+    added = int(np.ceil(still_needed(np.array([float(first)]), wanted, share)[0]))
+    one, other = rng.standard_normal((3000, first)).mean(axis=1), rng.standard_normal((3000, added)).mean(axis=1)
+    assert 1.0 / np.var((1.0 - share) * one + share * other) == pytest.approx(wanted, rel=0.1)
 
 
 def test_tied_distributions_get_half_of_the_effort() -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import NO_SLACK, Interior
+from credo.sampling.small_products import product
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def learned(block: Block, part: Directions, draws: Numbers) -> Directions:
     for piece in np.array_split(wanted, -(-len(wanted) // _COLUMNS) or 1):
         if entries > most:
             break
-        covariance = centred[:, piece].T @ centred / len(draws)  # (piece, parameters)
+        covariance = product(centred[:, piece].T, centred) / len(draws)  # (piece, parameters)
         correlation = np.abs(covariance) / np.outer(deviation[piece], np.where(still, np.inf, deviation))
         strong = np.maximum.reduceat(correlation, block.distributions[:-1], axis=1) >= TOGETHER
         if part.equalities.shape[0]:

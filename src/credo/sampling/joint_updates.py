@@ -19,6 +19,7 @@ from credo.constraints.constraint_set import LinearConstraints
 from credo.kernels.sampler_arrays import JointUpdates
 from credo.model.graphs import connected_components
 from credo.sampling.directions import CLOSE, Directions, close_forms, starts_of
+from credo.sampling.small_products import product
 from credo.types import Flags, Indices, Numbers
 
 WIDTHS = (CLOSE, 0.15)  # parameters are tied where bounds hold them this close: loosely, and closely
@@ -328,7 +329,7 @@ def _correlated(singles: tuple[int, ...], draws: Numbers) -> Iterator[Pairs]:
     found: dict[float, list[Pairs]] = {least: [np.zeros((0, 2), dtype=np.int64)] for least in CORRELATIONS}
     for first in range(0, len(own), _COLUMNS):
         piece = own[first : first + _COLUMNS]
-        correlation = np.abs(scaled[:, piece].T @ scaled[:, own])
+        correlation = np.abs(product(scaled[:, piece].T, scaled[:, own]))
         correlation[own[None] <= piece[:, None]] = 0.0
         for least in CORRELATIONS:
             one, other = np.nonzero(correlation >= least)

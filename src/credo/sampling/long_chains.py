@@ -27,13 +27,15 @@ from credo.sampling.plan import SamplingPlan, sampling_seconds
 from credo.sampling.polytope import SNAPSHOTS
 from credo.sampling.region import Region
 from credo.sampling.relabelling import renamed
+from credo.sampling.schedule import still_needed
 from credo.types import Numbers
 
 SAFETY = 2.0  # by so much sizes that are estimated from few draws may be too large
 # Distributions that would need so many updates a sweep are run by themselves, with so many from draw to draw.
 SLOW = ((6, 3), (20, 10))
 PARTS = 4  # of the draws that were asked for, one of which is added where some parameters have not mixed
-MORE = 0.5  # updates of these at least, for each of those before
+MORE = 0.5  # updates of these at least, for each of those before; and of all others at most
+KEPT = 1.25  # times the smallest size: all others keep so much, as draws that are added with less effort can cost some
 # Updates of single parameters, in all sweeps of all chains, after which no draws are added: half a minute of one core.
 MOST_UPDATES, MOST_UPDATES_WITH_MISSING = 40_000_000, 20_000_000
 MOST_THINNING = 4  # times as many sweeps from draw to draw as was asked for, where chains of `max_draws` have not mixed
@@ -95,7 +97,8 @@ def sample_long_chains(
     found = renamed(chains.stage(half, options.thinning, step_done), renamings)
     known = known + chains.judged(effective_sizes, found)
     so_far = known * chains.of_parameters(1.0 - before / chains.spent)
-    chains.share_effort(known, wanted - so_far, (draws - half) * options.thinning)
+    lacking = np.maximum(wanted - so_far, _to_keep(so_far, 1.0 - half / draws))
+    chains.share_effort(known, lacking, (draws - half) * options.thinning)
     found = appended((found, renamed(chains.stage(draws - half, options.thinning, step_done), renamings)))
     sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
 
@@ -119,11 +122,17 @@ def sample_long_chains(
                 break
             found, thinning = found.every_second(), 2 * thinning
         total += more
-        lacking = np.where(not_mixed(sizes, mixed), np.maximum(wanted - sizes, MORE * sizes), 0.0)
+        lacking = _to_keep(sizes, more / (found.count + more))
+        lacking = np.where(not_mixed(sizes, mixed), np.maximum(wanted - sizes, MORE * sizes), lacking)
         chains.share_effort(sizes, lacking, more * thinning)
         found = appended((found, renamed(chains.stage(more, thinning, step_done), renamings)))
         sizes, mixed = chains.judged(effective_sizes, found), chains.judged(r_hat, found)
     return found, sizes, mixed
+
+
+def _to_keep(sizes: Numbers, share: float) -> Numbers:
+    """How many effective draws to add to these, while `share` of all draws are added for the sake of others."""
+    return np.minimum(still_needed(sizes, KEPT * SMALLEST_SIZE, share), MORE * sizes)
 
 
 def _with_slow(

@@ -64,6 +64,17 @@ def _largest(values: Indices, starts: Indices) -> Indices:
     return np.maximum.reduceat(values, starts[:-1]) if len(values) else np.zeros(len(starts) - 1, dtype=np.int64)
 
 
+def still_needed(sizes: Numbers, wanted: Numbers | float, share: float) -> Numbers:
+    """How many effective draws the next stage has to add, so that all draws together are worth `wanted`.
+
+    `sizes` are those of the draws so far, and the next stage makes `share` of all draws. The mean over all of them has
+    the variance σ²·((1 − share)²/size + share²/added): draws that are added with less effort than those before can
+    leave it less certain than it was. Infinite where no stage of this length is enough.
+    """
+    spare = 1.0 / np.asarray(wanted) - (1.0 - share) ** 2 / np.maximum(sizes, SMALLEST)
+    return np.where(np.isnan(sizes), 0.0, np.where(spare > 0.0, share**2 / np.where(spare > 0.0, spare, 1.0), np.inf))
+
+
 def needed_effort(
     spent: Numbers,
     sizes: Numbers,

@@ -19,6 +19,7 @@ from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import DistributionArrays
 from credo.sampling.directions import Directions, sparse_null_space
 from credo.sampling.region import Region, products_hold
+from credo.sampling.small_products import product
 from credo.types import Flags, Indices, Numbers
 
 LEAST = 1e-3  # of a weight, so that no start is at zero
@@ -105,18 +106,18 @@ def weighted_centre(block: Block, part: Directions, start: Numbers, weights: Num
     place = np.zeros(basis.shape[1])
     value = float(pulls @ np.log(slack))
     for _ in range(STEPS):
-        gradient = -bounding.T @ (pulls / slack)
+        gradient = -product(bounding.T, pulls / slack)
         scaled = bounding * (np.sqrt(pulls) / slack)[:, None]
-        curvature = scaled.T @ scaled
+        curvature = product(scaled.T, scaled)
         curvature.flat[:: len(curvature) + 1] *= 1.0 + 1e-10
         try:
-            step = np.linalg.solve(curvature, gradient)
+            step = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
         except np.linalg.LinAlgError:  # by rounding
             break
         gain = float(gradient @ step)
         if not gain > 2.0 * CENTRED:
             break
-        change = bounding @ step
+        change = product(bounding, step)
         length = min(1.0, TO_BOUNDARY / max(float((change / slack).max()), 1e-300))
         while length > SHORTEST:
             trial = slack - length * change
@@ -127,7 +128,7 @@ def weighted_centre(block: Block, part: Directions, start: Numbers, weights: Num
         else:
             break
         place, slack, value = place + length * step, trial, reached
-    found = np.where(possible, start + basis @ place, 0.0)
+    found = np.where(possible, start + product(basis, place), 0.0)
     inside = (found[possible] > 0.0).all() and (part.inequalities.bounds > matrix @ found).all()
     return found if inside and products_hold(block, found) else start
 
