@@ -144,12 +144,12 @@ def _first_counts(missing: Augmentation, state: ChainStates, rng: np.random.Gene
 class _Progress:
     """Counts sweeps; a run that goes on makes the total grow."""
 
-    def __init__(self, report: StepDone, total: int) -> None:
-        self.report, self.total, self.done = report, total, 0
+    def __init__(self, notify: StepDone, total: int) -> None:
+        self.notify, self.total, self.done = notify, total, 0
 
     def step(self) -> None:
         self.done += 1
-        self.report(self.done, self.total)
+        self.notify(self.done, self.total)
 
 
 def _draws(
