@@ -17,6 +17,7 @@ from credo.explain.contradictions import (
     contradictions,
     possibly_contradicted,
 )
+from credo.explain.explanation import Effect
 from credo.explain.plausibility import EQUALITY_TOLERANCE, Verdict, dirichlet_draws
 from credo.explain.tail_bounds import tail_bounds
 from credo.io.tables import read_table
@@ -249,3 +250,27 @@ def test_a_saved_fit_explains_contradictions_as_before(tmp_path: Path) -> None:
     back = credo.load(fit.save(tmp_path / "pumps.fit"))
     assert back.explain().summary == fit.explain().summary
     assert back.network.variable("pump1").is_ordered
+
+
+@pytest.mark.parametrize(
+    "line", ["P(a=y) <= 0", "P(a=n) >= 1", "P(a=y) = 0", "P(b=y) <= 0", "P(b=n) >= 100%", "P(a=n, b=n) >= 1"]
+)
+def test_what_occurs_contradicts_that_it_is_impossible(line: str) -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    rows = pl.DataFrame({"a": ["n", "y"] * 20, "b": ["n", "y"] * 20})
+    fit = credo.fit(network, rows, line, method="cml")
+    explained = fit.explain(verbose=False)
+    assert explained.statements[0].is_contradicted
+    assert "is contradicted by the data" in str(explained)
+    assert explained.statements[0].effect is Effect.BINDING
+    assert "The data contradict one statement" in str(credo.check(network, line, data=rows))
+    doubted = credo.fit(network, rows, line, doubt=True)
+    assert doubted.statements()["probability"][0] < 0.01
+
+
+@pytest.mark.parametrize("line", ["P(a=y) <= 0", "P(a=n) >= 1", "P(a=y) = 0", "P(b=y) <= 0"])
+def test_what_never_occurs_supports_that_it_is_impossible(line: str) -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    rows = pl.DataFrame({"a": ["n"] * 400, "b": ["n"] * 400})
+    assert not credo.fit(network, rows, line, method="cml").explain(verbose=False).statements[0].is_contradicted
+    assert credo.fit(network, rows, line, doubt=True).statements()["probability"][0] > 0.9

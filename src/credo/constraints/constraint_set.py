@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from credo.constraints.boundaries import general_without_room, without_room
 from credo.errors import OptionError
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
@@ -298,15 +299,28 @@ class Constraints:
 
 
 def with_confidence(constraints: Constraints, statements: Indices, confidence: float = 0.5) -> Constraints:
-    """The constraints with a confidence for these statements, so that nothing takes them for what must hold."""
+    """The constraints with a confidence for these statements, so that nothing takes them for what must hold.
+
+    Those that leave no room, as P(…) ≤ 0, become equalities, which may be missed by a little.
+    """
     if not len(statements):
         return constraints
     linear = constraints.linear
-    chosen = np.isin(linear.statements, statements) & linear.hard
-    softened = replace(linear, confidences=np.where(chosen, confidence, linear.confidences))
+    doubted = np.isin(linear.statements, statements)
+    softened = replace(
+        linear,
+        confidences=np.where(doubted & linear.hard, confidence, linear.confidences),
+        equality=linear.equality | (doubted & without_room(linear, constraints.layout)),
+    )
     numbers = set(statements.tolist())
     general = tuple(
-        replace(each, confidence=confidence) if each.statement in numbers and each.confidence is None else each
+        replace(
+            each,
+            confidence=confidence if each.confidence is None else each.confidence,
+            equality=each.equality or general_without_room(each),
+        )
+        if each.statement in numbers
+        else each
         for each in constraints.general
     )
     return replace(constraints, linear=softened, general=general)

@@ -186,7 +186,7 @@ def explain_statements(
             effect = Effect.NO_CONSTRAINT
         elif excess.is_violated:
             effect = Effect.VIOLATED
-        elif change > 0 and (any_multiplier or multiplier > 0.0):
+        elif change > 0 and (any_multiplier or multiplier > 0.0 or effects[number].log_likelihood_gain == np.inf):
             effect = Effect.BINDING
         else:
             effect = Effect.SATISFIED if excess.scaled < -LEAST_ROOM else Effect.NO_EFFECT

@@ -9,12 +9,13 @@ Before the data they are Dirichlet(1). A statement has draws of its own, which d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from zlib import crc32
 
 import numpy as np
 
+from credo.constraints.boundaries import general_without_room
 from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
 from credo.errors import TooLargeError
 from credo.explain.plausibility import EQUALITY_TOLERANCE, Plausibility, ProbabilityEstimate, bayes_factor
@@ -75,7 +76,11 @@ class _Asked:
 def _asked(constraints: Constraints, counts: Counts, number: int) -> _Asked | None:
     """What one statement asks; None where the data cannot be compared with it."""
     network, layout = counts.layout.network, constraints.layout
-    own = tuple(each for each in constraints.general if each.statement == number)
+    own = tuple(
+        replace(each, equality=each.equality or general_without_room(each))
+        for each in constraints.general
+        if each.statement == number
+    )
     queries = {term: _query(network, term) for each in own for _, term in each.terms}
     places = {}
     for index in {index for each in own for index in each.indices}:

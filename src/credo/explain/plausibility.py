@@ -21,6 +21,7 @@ from zlib import crc32
 import numpy as np
 
 from credo.constraints.blocks import Block, blocks_of, one_block, shape_of
+from credo.constraints.boundaries import without_room
 from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
@@ -161,11 +162,9 @@ def plausibilities(
     show that of most.
     """
     known: dict[object, ProbabilityEstimate] = {}
-    linear = constraints.linear
-    with_equalities = set(linear.statements[linear.equality].tolist())
     found = {}
     for statement, own in _one_by_one(constraints, statements):
-        tolerance = EQUALITY_TOLERANCE if statement in with_equalities else None
+        tolerance = EQUALITY_TOLERANCE if own.linear.equality.any() else None
         after_data = None
         if (own.linear.lengths == 0).any():  # false whatever the numbers are
             before_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)
@@ -203,6 +202,7 @@ def _one_by_one(constraints: Constraints, statements: Iterable[int] | None) -> I
     nothing = np.empty(0, dtype=np.int64)
     for statement in sorted({*numbers, *products} if statements is None else statements):
         linear = constraints.linear.take(numbers.get(statement, nothing))
+        linear = replace(linear, equality=linear.equality | without_room(linear, constraints.layout))
         yield statement, replace(constraints, linear=linear, products=tuple(products.get(statement, ())))
 
 

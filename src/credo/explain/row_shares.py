@@ -79,7 +79,7 @@ def _count(table: np.ndarray, members: tuple[str, ...], chosen: Mapping[str, tup
 
 def _plausibility(allowed: Range, hits: float, rows: float) -> Plausibility:
     low, high = allowed
-    tolerance = EQUALITY_TOLERANCE if low == high else None
+    tolerance = EQUALITY_TOLERANCE if low == high or high <= 0.0 or low >= 1.0 else None
     if tolerance is not None:
         low, high = low - tolerance, high + tolerance
     before = interval_probability((1.0, 1.0), low, high)
