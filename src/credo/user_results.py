@@ -90,7 +90,7 @@ class Fit(FitResult):
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
         shapes = [(self.network.configurations(name), len(self.network.states(name))) for name in self.network.names]
-        limit = None if self.problem is None else self.problem.memory_limit
+        limit = self.memory_limit
         require_room(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation

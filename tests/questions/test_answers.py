@@ -431,3 +431,11 @@ def test_a_number_of_a_cpt_is_the_one_that_the_cpt_shows(sampled: credo.Fit) -> 
     assert table == [lung[1, 1], lung[0, 1], lung[1, 1]]
     other = sampled.query("P(lung=yes | smoke=yes, xray=shadow)").probability
     assert abs(other - lung[1, 1]) > 0.1
+
+
+def test_questions_keep_the_memory_limit_of_the_fit() -> None:
+    names = [f"v{number}" for number in range(18)]
+    rows = pl.DataFrame({name: ["n", "y"] * 3 for name in names})
+    fit = credo.fit(credo.Network({name: ["n", "y"] for name in names}), rows, method="ml", memory_limit=1_000_000)
+    with pytest.raises(credo.TooLargeError):
+        fit.query(f"P({', '.join(names)})")

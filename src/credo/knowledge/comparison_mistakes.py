@@ -150,7 +150,7 @@ def bound_mistakes(left: Part, right: Part) -> Iterator[LineMistake]:
         if is_number(side.value) and is_probability(other.value):
             bound = side.value.constant
             if not 0 <= bound <= 1:
-                facts = {"bound": f"{bound:g}", "hint": percent_hint(bound)}
+                facts = {"bound": f"{bound:.15g}", "hint": percent_hint(bound)}
                 yield LineMistake("bound-outside", side.column, side.end, facts)
 
 

@@ -121,9 +121,10 @@ def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
     require_level(level)
     asked = as_query(fit.network, question)
     network = expand(fit.network).network
-    factors = factors_of(network, asked.targets, asked.evidence, asked.interventions)
+    limit = fit.memory_limit
+    factors = factors_of(network, asked.targets, asked.evidence, asked.interventions, memory_limit=limit)
     draws, note = draws_for(fit, network, factors)
-    values, log_evidence = answer(network, as_batch(network) if draws is None else draws, asked)
+    values, log_evidence = answer(network, as_batch(network) if draws is None else draws, asked, memory_limit=limit)
     require_possible(log_evidence, asked)
     possible = np.isfinite(log_evidence)
     return Answer(
@@ -163,7 +164,7 @@ def most_probable(
     import polars as pl
 
     given = as_given(fit.network, evidence, interventions, soft)
-    limit = None if fit.problem is None else fit.problem.memory_limit
+    limit = fit.memory_limit
     known = {name: values[0] for name, values in given.evidence.items() if len(values) == 1}
     network = with_full_families(fit.network, known, given.interventions, limit)
     states, value = most_probable_states(network, as_batch(network), *given, memory_limit=limit)

@@ -73,7 +73,7 @@ def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> 
     shape = _long_chains(posterior)
     cells = [network.cpt_array(name).size for name in wanted if name in posterior.sampled.names]
     cost = Cost(8.0 * draw_count(posterior) * (sum(cells) + COPIES * max(cells, default=0)), 0.0)
-    limit = None if fit.problem is None else fit.problem.memory_limit
+    limit = fit.memory_limit
     require_room(cost, limit, f"The draws of {len(wanted)} CPTs", FEWER)
     axes = {name: [*network.parents[name], name] for name in wanted}
     dimensions = {each: f"{each}_state" for name in wanted for each in axes[name]}

@@ -62,7 +62,7 @@ def marginals_given(
     require_level(level)
     given = as_given(fit.network, evidence, interventions, soft)
     network = expand(fit.network).network
-    draws, _ = draws_for(fit, network, marginal_factors(network, *given))
+    draws, _ = draws_for(fit, network, marginal_factors(network, *given, memory_limit=fit.memory_limit))
     return _marginals_frame(fit.network, network, as_batch(network) if draws is None else draws, given, level, fit)
 
 
@@ -87,8 +87,9 @@ def predict_case(
     given = as_evidence(fit.network, case)
     names = [name for name in fit.network.names if name not in given] if targets is None else list(targets)
     network = expand(fit.network).network
-    draws, _ = draws_for(fit, network, marginal_factors(network, given), most_cells)
-    found = marginals(network, as_batch(network) if draws is None else draws, given)
+    draws, _ = draws_for(fit, network, marginal_factors(network, given, memory_limit=fit.memory_limit), most_cells)
+    cpts = as_batch(network) if draws is None else draws
+    found = marginals(network, cpts, given, memory_limit=fit.memory_limit)
     possible = np.isfinite(found[names[0]]).all(axis=1) if names else np.ones(1, dtype=bool)
     require_possible(np.where(possible, 0.0, -np.inf), Query({}, given))
     rows: list[dict[str, Any]] = []
@@ -117,7 +118,7 @@ def _marginals_frame(
     """A row for each state of each variable: `variable`, `state`, `probability`, `low`, `high`."""
     import polars as pl
 
-    found = marginals(network, cpts, *given)
+    found = marginals(network, cpts, *given, memory_limit=None if fit is None else fit.memory_limit)
     with_interval = fit is not None and not why_no_interval(fit) and batch_size(cpts) > 1
     names = given_network.names
     values = np.concatenate([found[name] for name in names], axis=1)

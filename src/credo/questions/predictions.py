@@ -166,7 +166,8 @@ def _draws_of_rows(
         observed = relevant_evidence(network, name, shown)
         columns = [fit.network.names.index(each) for each in observed]
         first, which = distinct_rows(codes[rows][:, columns])
-        factors = factors_of(network, {name: ()}, {v: (network.states(v)[0],) for v in observed}, {})
+        seen = {each: (network.states(each)[0],) for each in observed}
+        factors = factors_of(network, {name: ()}, seen, {}, memory_limit=fit.memory_limit)
         count = min(MOST_DRAWS, MOST_CELLS // max(1, factors.plan.cells * len(first)))
         count = max(count, LEAST_DRAWS)
         cpts = {family: cpts_under_draws(posterior, network, count, family) for family in factors.families}

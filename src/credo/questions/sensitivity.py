@@ -87,7 +87,7 @@ def sensitivity(fit: FitResult, question: str | Query, soft: Soft | None = None)
     network = expand(fit.network).network
     cpts = as_batch(network)
     likelihoods = soft_likelihoods(fit.network, soft, asked.evidence, asked.interventions)
-    values, log_evidence = answer(network, cpts, asked, likelihoods)
+    values, log_evidence = answer(network, cpts, asked, likelihoods, fit.memory_limit)
     require_possible(log_evidence, asked)
     probability = float(values.ravel()[0])
     rows = _parameter_rows(fit, network, cpts, asked, likelihoods, probability, float(log_evidence[0]))

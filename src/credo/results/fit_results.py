@@ -101,6 +101,11 @@ class FitResult:
     row_sample: RowSample | None = field(default=None, repr=False, compare=False)
 
     @property
+    def memory_limit(self) -> int | None:
+        """The limit in bytes that it was learned with, which questions keep too; None: the default."""
+        return None if self.problem is None else self.problem.memory_limit
+
+    @property
     def cll(self) -> float | None:
         """The log-likelihood of the data given the ties between rows; None where there are none."""
         return None if self.tied is None else self.tied.value
