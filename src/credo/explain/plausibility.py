@@ -195,14 +195,15 @@ Part = tuple[ProbabilityEstimate, int]  # the probability of one of several equa
 
 def _one_by_one(constraints: Constraints, statements: Iterable[int] | None) -> Iterable[tuple[int, Constraints]]:
     """The constraints of each statement, as if there were no other."""
-    numbers = constraints_of_statements(constraints.linear)
+    every = constraints.linear
+    every = replace(every, equality=every.equality | without_room(every, constraints.layout))
+    numbers = constraints_of_statements(every)
     products: dict[int, list[ProductConstraint]] = {}
     for product in constraints.products:
         products.setdefault(product.statement, []).append(product)
     nothing = np.empty(0, dtype=np.int64)
     for statement in sorted({*numbers, *products} if statements is None else statements):
-        linear = constraints.linear.take(numbers.get(statement, nothing))
-        linear = replace(linear, equality=linear.equality | without_room(linear, constraints.layout))
+        linear = every.take(numbers.get(statement, nothing))
         yield statement, replace(constraints, linear=linear, products=tuple(products.get(statement, ())))
 
 
