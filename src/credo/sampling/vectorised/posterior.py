@@ -33,6 +33,7 @@ from credo.sampling.vectorised import (
     MOST_SWEEPS_WITH_GENERAL,
     MOST_SWEEPS_WITH_MISSING,
     QUICK_CELLS,
+    QUICK_PARAMETERS,
     ROUNDS,
     SCATTERED,
     SUPERCHAINS,
@@ -99,7 +100,8 @@ def sample_posterior(
     state = points.take(np.repeat(np.arange(SUPERCHAINS), CHAINS // SUPERCHAINS))
     snapshots, most_sweeps = [], MOST_SWEEPS
     if missing is not None:
-        most_sweeps = MOST_SWEEPS_WITH_MISSING * (2 if missing.cells <= QUICK_CELLS else 1)
+        quick = missing.cells <= QUICK_CELLS and sampled.size <= QUICK_PARAMETERS
+        most_sweeps = MOST_SWEEPS_WITH_MISSING * (2 if quick else 1)
     if general is not None:
         most_sweeps = MOST_SWEEPS_WITH_GENERAL
     for number in range(warmup):
