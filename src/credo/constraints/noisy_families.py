@@ -20,8 +20,8 @@ import numpy as np
 from credo.constraints.constraint_builder import KnowledgeLike, StateOrderLike
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.errors import NetworkError
-from credo.knowledge.expressions import Expression, Linear, Probability, Product, event_text
-from credo.knowledge.names import states_given
+from credo.knowledge.alone import set_alone
+from credo.knowledge.expressions import Expression, Linear, Probability, Product
 from credo.knowledge.network_names import is_cpt_entry
 from credo.knowledge.statements import (
     Approximation,
@@ -201,25 +201,9 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
 def alone_term(term: Probability, expansion: Expansion) -> Probability:
     """A number of the CPT of one set of causes."""
     child = str(term.variable)
-    form = expansion.original.forms.get(child)
-    if form is None:
-        raise NetworkError(
-            f"P({event_text(term)}): “alone” is about the causes of a noisy family, and {child} is not one. Leave the "
-            f"word out, or declare the family: {child} is noisy-or of …"
-        )
-    several = [str(name) for name, state in term.given if len(states_given(state)) > 1]
-    if several:
-        raise NetworkError(
-            f"P({event_text(term)}): “alone” is about one state of each cause, not several of {several[0]}."
-        )
-    named = {str(name) for name, _ in term.given} | {str(name) for name in term.each}
-    if term.each_other:
-        named |= {parent for members in form.causes if named & set(members) for parent in members}
-    for place, members in enumerate(form.causes):
-        if members and named == set(members) and not term.further:
-            return replace(term, variable=expansion.effects[child][place], alone=False)
-    sets = "; ".join(", ".join(members) for members in form.causes if members)
-    raise NetworkError(f"P({event_text(term)}): “alone” needs one whole set of causes of {child}: {sets}.")
+    place = set_alone(term, expansion.original.forms[child].causes)
+    assert place is not None  # the knowledge has checked it
+    return replace(term, variable=expansion.effects[child][place], alone=False)
 
 
 def _effect(child: str, named: Sequence[str], expansion: Expansion) -> str:

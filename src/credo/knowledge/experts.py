@@ -92,7 +92,9 @@ def header_of(line: str) -> Header | None:
 
 
 def _meant(line: str) -> Header | None:
-    """The mistake of a line that is meant to name an expert: no quotation marks, or no colon."""
+    """The mistake of a line that is meant to name an expert: no name, no quotation marks, or no colon."""
+    if line.split() in (["expert:"], ["expert", ":"]):
+        return Header(None, len(line), False, (LineMistake("expert-nameless", len(line), len(line) + 1),))
     found = _MEANT.fullmatch(line)
     if found is None:
         return None

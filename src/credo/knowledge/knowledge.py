@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Union
 
 from credo.errors import counted
+from credo.knowledge.alone import check_alone
 from credo.knowledge.declarations import Declaration
 from credo.knowledge.experts import Expert, header_of
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, KnowledgeTypeError, Mistake, python_error
@@ -97,7 +98,8 @@ class Knowledge:
         parsed = read_sources(items_of(source), name)
         network, wrong = _agreed(parsed, network)
         found = check_statements(parsed.statements, network, is_declared=bool(parsed.declarations))
-        raise_mistakes([*parsed.mistakes, *wrong, *_without_repetition(found, parsed.mistakes)])
+        before = [*parsed.mistakes, *wrong, *_without_repetition(found, parsed.mistakes)]
+        raise_mistakes([*before, *described_elsewhere(check_alone(parsed.statements, network), before)])
         statements = [with_named_states(statement, network) for statement in parsed.statements]
         # A frozen class sets its fields once, here.
         object.__setattr__(self, "statements", tuple(statements))
