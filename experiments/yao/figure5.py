@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 import credo
+from credo.errors import counted
 from credo.model.network import Network
 from credo.statistics.ties.relaxation import TOLERANCE
 from credo.testing import with_missing_values
@@ -209,7 +210,7 @@ def write_figure5(results: pl.DataFrame, folder: Path) -> str:
         '… 5 initial seeds." "As we move right on the plot, where we select more variables to constrain, we see that '
         'our CLL optimization algorithm does, generally speaking, produce more accurate parameter estimates" [yao, '
         "section 7.1].\n",
-        f"In [the rerun](synthetic.md), CLL was less accurate than EM. Here Alarm, 512 rows, {draws} draws; "
+        f"In [the rerun](synthetic.md), CLL was less accurate than EM. Here Alarm, 512 rows, {counted(draws, 'draw')}; "
         "`python -m experiments.yao figure5` (seeds as in the rerun). (The paper's Win95pts has 69 variables, the "
         "published one 76.)\n",
         "## Where the pairs come from\n",
