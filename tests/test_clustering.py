@@ -151,3 +151,23 @@ def test_what_cannot_be_clustered_is_said() -> None:
         credo.cluster([1, 2], 2)
     with pytest.raises(FileNotFoundError, match="no such file"):
         credo.cluster("nowhere.csv", 2)
+
+
+def test_too_many_clusters() -> None:
+    table = pl.DataFrame({"a": ["x", "y", "x"]})
+    with pytest.raises(OptionError, match="There are 3 rows, too few for 4 clusters"):
+        credo.cluster(table, 4)
+    with pytest.raises(credo.TooLargeError, match="clusters would take"):
+        credo.cluster(credo.partitioned(table), 10**12)
+
+
+def test_measurements_are_no_categories() -> None:
+    numbers = np.random.default_rng(0).normal(size=30)
+    with pytest.raises(DataError, match="Column x holds 30 different numbers, but features are categories"):
+        credo.cluster(pl.DataFrame({"x": numbers}), 2)
+    doses = pl.DataFrame({"dose": [0.5, 1.0, 2.0, 0.5], "day": [1, 2, 3, 4]})
+    assert credo.cluster(doses, 2).features == ("dose", "day")
+
+
+def test_one_cluster_of_one_feature_in_words() -> None:
+    assert "2 rows in 1 cluster of 2, by 1 feature;" in repr(credo.cluster(pl.DataFrame({"a": ["x", "y"]}), 1))

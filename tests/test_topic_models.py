@@ -112,3 +112,13 @@ def test_what_cannot_be_used_is_said() -> None:
         credo.topics(texts, 2, min_length=0)
     with pytest.raises(OptionError, match="from 0 to 1"):
         credo.topics(texts, 2).words(2)
+
+
+def test_too_many_topics() -> None:
+    with pytest.raises(credo.TooLargeError, match="topics would take"):
+        credo.topics(some_texts(6), 10**12)
+
+
+def test_stop_words_are_a_list() -> None:
+    with pytest.raises(OptionError, match="stop_words is a list of words"):
+        credo.topics(some_texts(6), 2, stop_words="english")

@@ -32,6 +32,7 @@ from credo.io.partitions import (
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
+from credo.memory import require_memory
 from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
 from credo.options import EMOptions, TableFormat, TieReading, checked_whole_number, resolve_seed
@@ -47,6 +48,8 @@ from credo.user_results import Fit
 if TYPE_CHECKING:
     import polars as pl
     from dask.distributed import Client
+
+BYTES_PER_CELL = 40  # of probabilities and expected counts, for each cluster, and of the names of clusters
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,7 +137,8 @@ class Clustering:
         sizes = ", ".join(f"{size:,}" for size in self.sizes.tolist())
         ties = "" if self.fit.cll is None else f", cll {self.fit.cll:.2f}"
         return (
-            f"<Clustering: {rows:,} rows in {clusters} clusters of {sizes}, by {len(self.features)} features; "
+            f"<Clustering: {counted(rows, 'row')} in {counted(clusters, 'cluster')} of {sizes}, by "
+            f"{counted(len(self.features), 'feature')}; "
             f"log-likelihood {self.fit.log_likelihood:.2f}{ties}; {self.fit.status.name.lower()}>"
         )
 
@@ -212,12 +216,9 @@ def cluster(
     features = variables_of(frame, () if column is None else (column,))
     if not features:
         raise DataError("The table has no column left to find clusters with.")
-    hidden = unused("cluster", [variable.name for variable in features])
-    network = Network(
-        [Variable(hidden, tuple(str(i) for i in range(k))), *features],
-        {variable.name: [hidden] for variable in features},
-        name="clusters",
-    )
+    if k > len(frame):
+        raise OptionError(f"There are {counted(len(frame), 'row')}, too few for {counted(k, 'cluster')}.")
+    hidden, network = _network(k, features, len(frame))
     dataset = read_table(network, frame, others=() if column is None else (column,))
     if ties is not None and column is None:
         column = unused("tie", frame.columns)
@@ -275,12 +276,7 @@ def _cluster_partitions(
     features = [each for name, own in values.items() for each in variables_of(pl.DataFrame({name: sorted(own)}))]
     if not features:
         raise DataError("The table has no column left to find clusters with.")
-    hidden = unused("cluster", [variable.name for variable in features])
-    network = Network(
-        [Variable(hidden, tuple(str(i) for i in range(k))), *features],
-        {variable.name: [hidden] for variable in features},
-        name="clusters",
-    )
+    hidden, network = _network(k, features)
     knowledge = Knowledge(network, [] if ties is None else [TiedRows((hidden,), by=ties)])
     reading = TieReading.MERGED if merged else TieReading.CLL
     start = network
@@ -325,6 +321,15 @@ def _assigned(
 
 def _merge_rows(left: tuple[Indices, Numbers], right: tuple[Indices, Numbers]) -> tuple[Indices, Numbers]:
     return np.concatenate((left[0], right[0])), np.concatenate((left[1], right[1]))
+
+
+def _network(k: int, features: Sequence[Variable], rows: int = 0) -> tuple[str, Network]:
+    """The hidden variable, and the network in which all features depend on it."""
+    states = sum(len(variable.states) for variable in features)
+    require_memory(BYTES_PER_CELL * k * (1 + rows + states), counted(k, "cluster"), "Ask for fewer.")
+    hidden = unused("cluster", [variable.name for variable in features])
+    clusters = Variable(hidden, tuple(str(i) for i in range(k)))
+    return hidden, Network([clusters, *features], {each.name: [hidden] for each in features}, name="clusters")
 
 
 def unused(name: str, taken: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import sys
 from math import inf
 from numbers import Real
 
-from credo.errors import OptionError
+from credo.errors import OptionError, TooLargeError, readable_bytes
 
 # Of the machine's memory, where the user names no limit.
 DEFAULT_SHARE = 0.5
@@ -22,6 +22,14 @@ def memory_limit_or_default(limit: object) -> int:
     if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 < float(limit) < inf:
         raise OptionError(f"memory_limit is a number of bytes, such as 4_000_000_000, not {limit!r}.")
     return int(float(limit))
+
+
+def require_memory(needed: int, what: str, advice: str) -> None:
+    """Refuse what would take more bytes than are allowed, before any of them is taken."""
+    allowed = memory_limit_or_default(None)
+    if needed > allowed:
+        size, limit = readable_bytes(needed), readable_bytes(allowed)
+        raise TooLargeError(f"{what} would take {size}, and {limit} are allowed. {advice}", needed)
 
 
 def total_memory() -> int:

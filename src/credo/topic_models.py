@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import OptionError, suggestion
+from credo.errors import OptionError, counted, suggestion
 from credo.findings import Finding
 from credo.fitting import fit as learn
 from credo.io.corpus import Corpus, read_corpus
@@ -20,6 +20,7 @@ from credo.io.dataset import Dataset, code_type
 from credo.io.partitions import partitioned_at
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import TiedRows
+from credo.memory import require_memory
 from credo.model.network import Network
 from credo.options import EMOptions, checked_whole_number, resolve_seed
 from credo.progress import ProgressListener
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from dask.distributed import Client
 
 # Pseudo-counts, small compared with the words of a text and of a topic: texts have few topics, topics few words.
+BYTES_PER_CELL = 40  # of CPTs and expected counts, for each topic, and of the names of topics
 PRIOR = {"topic": 0.1, "word": 0.01}
 EM_OPTIONS = EMOptions(starts=1, max_iterations=200, tolerance=1e-6)
 
@@ -229,6 +231,8 @@ def topics(
 
 def topic_network(corpus: Corpus, k: int) -> Network:
     """document → topic → word; documents are numbered from 1."""
+    needed = BYTES_PER_CELL * k * (1 + corpus.documents + len(corpus.vocabulary))
+    require_memory(needed, counted(k, "topic"), "Ask for fewer, or leave rare words out with min_documents.")
     return Network(
         {
             "document": [str(i + 1) for i in range(corpus.documents)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -179,3 +180,26 @@ def test_averages_weigh_stages_by_their_sweeps() -> None:
     assert both.count == 6
     np.testing.assert_allclose(both.mean, 3.0)
     np.testing.assert_allclose(both.second, 3.0)
+
+
+def test_long_thinning_is_done_in_steps_that_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code returns after few sweeps, however many lie between two draws; the draws are the same."""
+    block, counts = random_block(1, (3, 3, 3), 6), np.random.default_rng(1).poisson(1.0, (5, 3)).astype(float)
+    sampled = sampled_distributions(family(5, 3), ("x",), Given({"x": counts}), (block,))  # type: ignore[arg-type]
+    region, hyper = region_of((block,)), Hyperparameters().resolved(sampled)
+    arrays, most = arrays_of(sampled, region.start, region.compared, hyper), []
+    at_once = CompiledChains._step
+
+    def counting(self: CompiledChains, geometry: Any, schedule: Any, moves: Any, thinning: int, outs: Any) -> None:
+        most.append(thinning)
+        at_once(self, geometry, schedule, moves, thinning, outs)
+
+    monkeypatch.setattr(CompiledChains, "_step", counting)
+    whole = CompiledChains(region, sampled, arrays, hyper, 2, 1).stage(4, 7)
+    assert max(most) == 7
+    monkeypatch.setattr(compiled_chains, "STEP_UPDATES", 80)
+    most.clear()
+    parts = CompiledChains(region, sampled, arrays, hyper, 2, 1).stage(4, 7)
+    assert max(most) < 7
+    np.testing.assert_allclose(parts.theta, whole.theta, rtol=1e-12)
+    np.testing.assert_allclose(parts.second, whole.second, rtol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError, OptionError
+from credo.errors import NetworkError, OptionError, TooLargeError
 from credo.io.tables import read_table
 from credo.model.network import Network
 
@@ -46,3 +46,8 @@ def test_a_seed_may_be_a_generator(mixed: Network) -> None:
     for seed in (-1, 0.5, "one", True, None):
         with pytest.raises(OptionError, match="seed"):
             mixed.sample(5, seed)
+
+
+def test_more_rows_than_fit_into_memory_are_refused(mixed: Network) -> None:
+    with pytest.raises(TooLargeError, match="rows would take .* are allowed. Draw fewer"):
+        mixed.sample(10**12)

@@ -25,7 +25,8 @@ from credo.types import TableLike
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_NUMBERS = 50  # different numbers in a column that can still be meant as categories
+# Different whole numbers, and numbers with fractions, in a column that can still be meant as categories.
+MOST_NUMBERS, MOST_FRACTIONS = 50, 10
 
 
 Choose = Callable[[Sequence[str]], Sequence[str]]
@@ -117,7 +118,8 @@ def _states(column: pl.Series) -> tuple[str, ...]:
         raise DataError(f"Column {column.name} holds no value at all. Leave it out.")
     numbers = {text: number for text in texts if (number := number_of(text)) is not None}
     if len(numbers) == len(texts):
-        if len(texts) > MOST_NUMBERS:
+        is_measured = not all(number.is_integer() for number in numbers.values())
+        if len(texts) > (MOST_FRACTIONS if is_measured else MOST_NUMBERS):
             raise DataError(
                 f"Column {column.name} holds {len(texts)} different numbers, but features are categories. Cut it into "
                 f'a few ranges first, for example with polars: pl.col("{column.name}").qcut(4); or leave it out.'

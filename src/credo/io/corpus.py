@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.errors import DataError
+from credo.errors import DataError, OptionError
 from credo.options import checked_whole_number
 from credo.types import Indices
 
@@ -140,6 +140,8 @@ def read_corpus(
         raise DataError("Texts are a list of strings, not one string.")
     checked_whole_number(min_length, "min_length")
     checked_whole_number(min_documents, "min_documents")
+    if isinstance(stop_words, str):
+        raise OptionError(f"stop_words is a list of words, such as [{stop_words!r}], not one string.")
     stopped = STOP_WORDS if stop_words is None else frozenset(word.lower() for word in stop_words)
     return Corpus.of_counts(
         [_count(place, text, stopped, min_length) for place, text in enumerate(texts)], min_documents

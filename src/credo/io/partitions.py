@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import CredoError, DataError, FileError, MissingExtraError, MissingFileError, OptionError
+from credo.errors import CredoError, DataError, FileError, MissingExtraError, MissingFileError, OptionError, counted
 from credo.io.columns import no_rows
 from credo.io.dataset import Dataset, concatenate
 from credo.io.dialects import DeclaredTable, format_of
@@ -124,7 +124,7 @@ class PartitionedTable:
         return _Streamed(self.description, *self.stream, network, weights, tuple(others))
 
     def __repr__(self) -> str:
-        known = "read as a stream" if self.stream is not None else f"{len(self.partitions):,} partitions"
+        known = "read as a stream" if self.stream is not None else counted(len(self.partitions), "partition")
         return f"<PartitionedTable: {self.description}, {known}>"
 
 

@@ -11,6 +11,9 @@ from credo.errors import OptionError
 from credo.model.cut_points import CutPoints
 
 
+MOST_BINS = 1000  # that a rule may make: no table has rows enough for more
+
+
 @dataclass(frozen=True, slots=True)
 class Quantiles:
     """Cut points with about as many rows in each state.
@@ -87,5 +90,5 @@ def as_rule(name: str, rule: object) -> CutPoints | Quantiles | EqualWidth | Sup
 
 
 def _check_bins(bins: object, rule: str) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise OptionError(f"{rule} needs a number of states, at least 2, not {bins!r}.")
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= MOST_BINS:
+        raise OptionError(f"{rule} needs a number of states, from 2 to {MOST_BINS:,}, not {bins!r}.")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import TooLargeError, readable_bytes
+from credo.errors import TooLargeError, counted, readable_bytes
 from credo.memory import memory_limit_or_default
 from credo.model.network import Network
 from credo.types import Indices, Numbers
@@ -229,7 +229,7 @@ def check_size(network: Network, limit: int | None = None) -> None:
         parents = network.parents[largest]
         raise TooLargeError(
             f"The CPTs of this network would take {readable_bytes(total)}; {readable_bytes(limit)} are allowed. "
-            f"The largest is that of {largest} with {len(parents)} parents: {readable_bytes(sizes[largest])}. "
+            f"The largest is that of {largest} with {counted(len(parents), 'parent')}: {readable_bytes(sizes[largest])}. "
             "Give it fewer parents or parents with fewer states, or raise memory_limit.",
             total,
         )

@@ -214,7 +214,8 @@ class CompiledChains:
         sweep = int(np.diff(self.sampled.starts) @ effort) * self.update_cost
         drawing = 0 if self.missing is None else self.missing.updates
         drawing = round(drawing * (1.0 if self.hidden is None else 1.0 + self.hidden.cost))
-        step = 1 if self.wide else max(1, STEP_UPDATES // max(1, self.chains * thinning * (sweep + drawing)))
+        sweeps = max(1, STEP_UPDATES // max(1, self.chains * (sweep + drawing)))  # in one step
+        step = 1 if self.wide else max(1, sweeps // thinning)
         if self.geometry is None or self.geometry[0] is not self.region:
             self.geometry = self.region, geometry_of(self.region.blocks, self.region.parts)
         geometry = self.geometry[1]
@@ -239,7 +240,8 @@ class CompiledChains:
                 for own, generator in zip(self.states, self.wide_generators, strict=True):
                     update_wide(self.wide, self.arrays, own, generator)
             outs = theta[:, now], component[:, now], means[:, now], weights[:, now], moments[part]
-            self._step(geometry, schedule, moves, thinning, outs)
+            for done in range(0, thinning, sweeps):  # the last sweep of all leaves the draw
+                self._step(geometry, schedule, moves, min(sweeps, thinning - done), outs)
             lengths[part] += (now.stop - start) * thinning
             step_done(now.stop - start)
         if only is None:

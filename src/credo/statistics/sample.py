@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.errors import counted
+from credo.memory import require_memory
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.options import checked_whole_number, resolve_seed
@@ -15,12 +17,17 @@ from credo.types import Seed
 if TYPE_CHECKING:
     import polars as pl
 
+BYTES_PER_CELL = 8  # of the table: a state's number, and its label
+BYTES_AT_WORK = 40  # for each row, while the states of a variable are drawn
+
 
 def sample(network: Network, rows: int, seed: Seed = 0) -> pl.DataFrame:
     """A frame of `rows` draws, with a column of states for each variable."""
     import polars as pl
 
     rows = checked_whole_number(rows, "The number of rows to draw", least=0)
+    needed = rows * (BYTES_AT_WORK + BYTES_PER_CELL * len(network.names))
+    require_memory(needed, counted(rows, "row"), "Draw fewer, in several parts with different seeds.")
     codes = sample_codes(expand(network).network, rows, resolve_seed(seed))
     labels = {
         variable.name: pl.Series(variable.states, dtype=pl.Enum(variable.states)) for variable in network.variables
