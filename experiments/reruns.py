@@ -29,11 +29,6 @@ COMPARED = (
     Results("liao/results/fits.csv", ("draw", "learner"), ("positive_rate", "false_alarm", "error")),
     Results("yang/results/folds.csv", ("domain", "group", "repeat", "fold", "learner"), ("auc",)),
     Results("yang/results/curves.csv", ("domain", "group", "draw", "rows", "all", "learner"), ("auc",)),
-    Results(
-        "yao/results/synthetic.csv",
-        ("study", "network", "draw", "x", "starts", "hidden", "share", "ties", "learner"),
-        ("kl",),
-    ),
     Results("calibration/results/trials.csv", ("case", "trial"), ("probabilities", "within 50%", "within 95%")),
 )
 
@@ -60,8 +55,7 @@ def page() -> str:
         "Parts of experiments that take hours were run again with the present version, with the same seeds; "
         "`python -m experiments.reruns` compares them row by row with the published results. What differs is what "
         "changed since: where EM stops, which of several optima it finds, and the posterior. The papers' other "
-        "experiments, clusters and topics among them, were run again as a whole, but for some of Guo's wrong "
-        "statements. Of calibration, the table compares how many probabilities a data set has, and how many their "
+        "experiments, clusters and topics among them, were run again as a whole. Of calibration, the table compares how many probabilities a data set has, and how many their "
         "intervals held.",
         "",
         f"| results | outcome | rows run again | mean before | mean now | equal to {EQUAL:g} | median difference |",
