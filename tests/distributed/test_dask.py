@@ -94,6 +94,8 @@ def test_the_command_line_uses_a_cluster_that_is_there(tmp_path: Path, client: A
     assert (both.returncode, "exclude each other" in both.stderr) == (2, True)
     none = run(*arguments, "--workers", 0)
     assert (none.returncode, "there has to be at least one" in none.stderr) == (2, True)
+    many = run(*arguments, "--workers", 10**6)
+    assert (many.returncode, "1,000,000 workers are too many for this machine" in many.stderr) == (2, True)
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path: Path) -> None:

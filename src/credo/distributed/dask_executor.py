@@ -6,6 +6,7 @@ was made. What is shared by all parts is a task of its own, so that it is sent o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ QUIET = {
     "distributed.admin.system-monitor.interval": "10s",
 }
 JOINED = 8  # trees that are joined at a time, by a worker or by the client
+WORKERS_PER_CORE = 16  # at most, of a cluster that is started here: each is a process
 PARTS_SHARE = 0.5  # of the memory limit, that prepared parts of the data may take on this machine
 
 Result = TypeVar("Result")
@@ -60,6 +62,8 @@ def cluster(scheduler: str | None = None, workers: int | None = None) -> Iterato
         raise OptionError("--scheduler and --workers exclude each other: an existing cluster has its own workers.")
     if workers is not None and workers < 1:
         raise OptionError(f"The number of workers is {workers}, but there has to be at least one.")
+    if workers is not None and workers > (most := WORKERS_PER_CORE * (os.cpu_count() or 1)):
+        raise OptionError(f"{workers:,} workers are too many for this machine: at most {most} are started.")
     try:
         from dask import config
         from dask.distributed import Client, LocalCluster
