@@ -55,8 +55,8 @@ def page() -> str:
         "Parts of experiments that take hours were run again with the present version, with the same seeds; "
         "`python -m experiments.reruns` compares them row by row with the published results. What differs is what "
         "changed since: where EM stops, which of several optima it finds, and the posterior. The papers' other "
-        "experiments, clusters and topics among them, were run again as a whole. Of calibration, the table compares how many probabilities a data set has, and how many their "
-        "intervals held.",
+        "experiments, clusters and topics among them, were run again as a whole. Of calibration, the table compares "
+        "how many probabilities a data set has, and how many their intervals held.",
         "",
         f"| results | outcome | rows run again | mean before | mean now | equal to {EQUAL:g} | median difference |",
         "|---|---|--:|--:|--:|--:|--:|",

@@ -10,7 +10,6 @@ import numpy as np
 from credo.errors import OptionError
 from credo.model.cut_points import CutPoints
 
-
 MOST_BINS = 1000  # that a rule may make: no table has rows enough for more
 
 

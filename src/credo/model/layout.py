@@ -229,7 +229,8 @@ def check_size(network: Network, limit: int | None = None) -> None:
         parents = network.parents[largest]
         raise TooLargeError(
             f"The CPTs of this network would take {readable_bytes(total)}; {readable_bytes(limit)} are allowed. "
-            f"The largest is that of {largest} with {counted(len(parents), 'parent')}: {readable_bytes(sizes[largest])}. "
+            f"The largest is that of {largest} with {counted(len(parents), 'parent')}: "
+            f"{readable_bytes(sizes[largest])}. "
             "Give it fewer parents or parents with fewer states, or raise memory_limit.",
             total,
         )
