@@ -26,7 +26,6 @@ class Results:
 
 
 COMPARED = (
-    Results("liao/results/fits.csv", ("draw", "learner"), ("positive_rate", "false_alarm", "error")),
     Results("yang/results/folds.csv", ("domain", "group", "repeat", "fold", "learner"), ("auc",)),
     Results("yang/results/curves.csv", ("domain", "group", "draw", "rows", "all", "learner"), ("auc",)),
     Results("calibration/results/trials.csv", ("case", "trial"), ("probabilities", "within 50%", "within 95%")),
