@@ -8,6 +8,8 @@ from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.tasks import Point, Task, normalised
 from credo.types import Indices, Numbers
 
+LEAST_SUM = 0.5  # of a distribution in an answer; each sums to one up to the tolerance of the solver
+
 
 def solve_with_clarabel(task: Task) -> Point | None:
     """min Σ −w log θ + e θ log θ + soft costs, with an exponential cone for each logarithm.
@@ -78,6 +80,8 @@ def solve_with_clarabel(task: Task) -> Point | None:
     if str(solution.status) not in ("Solved", "AlmostSolved"):
         return None
     theta = np.asarray(solution.x[:n])
+    if not (np.add.reduceat(np.maximum(theta, 0.0), block.distributions[:-1]) > LEAST_SUM).all():
+        return None  # it says that it is solved, but a distribution is all zeros, or has no numbers
     duals = np.asarray(solution.z) * scale
     multipliers = np.zeros(len(constraints))
     multipliers[equal] = duals[sums.shape[0] : sums.shape[0] + len(equal)]
