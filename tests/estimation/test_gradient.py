@@ -234,3 +234,14 @@ def test_what_the_gradient_cannot_do_is_said(options: dict[str, Any], message: s
     others = {key: value for key, value in options.items() if key not in own}
     with pytest.raises(OptionError, match=message):
         credo.fit(network, frame, em=EMOptions(**own), **others)
+
+
+@pytest.mark.parametrize("iterations", [1, 200])
+def test_zeros_of_several_states_hold_together(iterations: int) -> None:
+    """`P(x=b) >= 1` makes two states impossible: what is left of both together is what the statement is missed by."""
+    network = Network({"a": ["n", "y"], "x": ["a", "b", "c"]}, {"x": ["a"]})
+    options = credo.EMOptions(trainer="gradient", max_iterations=iterations, starts=1)
+    table = pl.DataFrame({"a": ["n", "y", "n"]})
+    fit = credo.fit(network, table, "P(x=b) >= 1", method="cml", em=options)
+    missed = 1.0 - (fit.network.cpts["a"] @ fit.network.cpts["x"])[1]
+    assert missed <= 1e-6 or fit.status is credo.Status.VIOLATED

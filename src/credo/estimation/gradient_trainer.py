@@ -133,6 +133,11 @@ class Objective:
             prior = float(self.prior[counted] @ np.log(theta[self.cells][counted]))
         return log_likelihood_of(self.prepared, theta) + prior
 
+    @property
+    def tolerance(self) -> float:
+        """The violation of a constraint up to which statements hold: zeros of several states add up in one of them."""
+        return FEASIBLE / int(self.lengths.max(initial=1))
+
     def violation(self, theta: Numbers) -> float:
         """The largest violation of a hard constraint."""
         return self.penalised.violation(theta[self.cells][self.constrained]) if len(self.constrained) else 0.0
@@ -145,6 +150,7 @@ class TrainedStart:
     theta: Numbers  # (cells,) all CPTs
     objective: float
     violation: float
+    is_violated: bool
     omega: float
     is_stationary: bool  # the last round ended by itself, and not at the limit of iterations
     evaluations: int
@@ -153,7 +159,7 @@ class TrainedStart:
     @property
     def sort_key(self) -> tuple[bool, float]:
         """For choosing among starts: first whether the statements hold, then the objective."""
-        return self.violation > FEASIBLE, -self.objective
+        return self.is_violated, -self.objective
 
 
 def estimate_by_gradient(
@@ -213,11 +219,12 @@ def _train(
         theta = np.maximum(objective.cpts(start, beta), np.finfo(np.float64).tiny)
         history.append(objective.objective(theta))
         after(evaluations, history[-1])
-        if objective.violation(theta) <= FEASIBLE:
+        if objective.violation(theta) <= objective.tolerance:
             break
     is_stationary = found.is_stationary and bool(np.abs(found.gradient).max(initial=0.0) <= STATIONARY)
     violation = objective.violation(theta)
-    return TrainedStart(theta, history[-1], violation, omega, is_stationary, evaluations, tuple(history))
+    is_violated = violation > objective.tolerance
+    return TrainedStart(theta, history[-1], violation, is_violated, omega, is_stationary, evaluations, tuple(history))
 
 
 def _interior(objective: Objective, start: Numbers, counts: Numbers) -> Numbers:
@@ -232,10 +239,9 @@ def _interior(objective: Objective, start: Numbers, counts: Numbers) -> Numbers:
 
 def _solution(objective: Objective, best: TrainedStart, done: Sequence[TrainedStart]) -> Solution:
     cpts = objective.prepared.layout.unpack(best.theta)
-    violated = best.violation > FEASIBLE
     return Solution(
         {name: cpts[name] for name in objective.problem.names},
-        Status.VIOLATED if violated else Status.CONVERGED if best.is_stationary else Status.NOT_CONVERGED,
+        Status.VIOLATED if best.is_violated else Status.CONVERGED if best.is_stationary else Status.NOT_CONVERGED,
         tuple(_findings(objective, best, done)),
         multipliers=_multipliers(objective, best),
         log_likelihood=log_likelihood_of(objective.prepared, best.theta),
@@ -258,7 +264,7 @@ def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
             f"Statements are violated by at most {best.violation:.1e}; the penalty's weight reached {best.omega:g} for "
             "each row of data."
         )
-        yield Finding("violated" if best.violation > FEASIBLE else "training", message)
+        yield Finding("violated" if best.is_violated else "training", message)
     yield from hidden_variable_findings(objective.prepared)
     yield from order_findings(objective.problem, found_by_em(objective.prepared))
     counts, _ = expected_cells(objective.prepared, best.theta)
