@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import LinearConstraint
+from credo.constraints.lower import lower
 from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
@@ -16,6 +18,8 @@ from credo.estimation.solvers.interior_point import Point, Task, is_small, solve
 from credo.estimation.solvers.plain_interior_point import _inverse, _solution
 from credo.kernels import blocks
 from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
+from credo.knowledge import knowledge_for
+from credo.model.network import Network
 from tests.helpers.amounts import amounts
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_constraints
 from tests.helpers.cvxpy_oracle import solve
@@ -364,3 +368,14 @@ def test_a_system_without_a_solution_leaves_the_others_alone() -> None:
     ):
         np.testing.assert_array_equal(found[[0, 2]], expected)
         assert np.isnan(found[1]).all()
+
+
+def test_weights_below_all_numbers_leave_the_bound_one() -> None:
+    """Expected counts of rows that are nearly impossible: 1e-310 is lost, and nothing overflows."""
+    network = Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    (block,) = blocks_of(lower(knowledge_for(network, "P(b=y | a=y) >= P(b=y | a=n) by at least 0.1")))
+    task = Task(block, np.array([1e-310, 2e-310, 3.0, 1.0]))
+    with np.errstate(all="raise", under="ignore"):
+        bound = lower_bound(task, np.array([0.5]))
+    theta = np.array([0.95, 0.05, 0.75, 0.25])
+    assert bound <= objective(task, theta)

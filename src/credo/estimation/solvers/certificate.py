@@ -21,6 +21,7 @@ from credo.types import Flags, Indices, Numbers
 
 VIOLATION_LIMIT = 1e-9
 GAP_LIMIT = 1e-8
+LEAST_TOTAL = 1e-250  # of the weights of a simplex; less is left out, −w log θ ≥ 0, and the bound stays one
 LEAST_PER_ROW = 1e-6  # of the objective, to which a gap is compared
 NEWTON_STEPS = 200
 
@@ -177,7 +178,7 @@ def _least_on_simplices(
         e = np.where(entropic > 0, entropic, 1.0)
         mass = np.add.reduceat(np.exp(-(gradient - lowest[of]) / e[of]), starts)  # shifted: nothing overflows
         least = np.where(entropic > 0, lowest - e * np.log(mass), least)
-    weighted = (totals > 0) & ~(entropic > 0)
+    weighted = (totals > LEAST_TOTAL) & ~(entropic > 0)
     if weighted.any():
         seen = (weights > 0) & weighted[of]
         first = np.where(weighted, np.minimum.reduceat(np.where(seen, gradient, np.inf), starts), 0.0)
