@@ -277,6 +277,8 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
     "unknown name": (lambda value, _: value["statements"][0].update(statement="P(zz=s0) <= 0.5"), "zz"),
     "states": (lambda value, _: value["given"]["variables"][0].update(states=["s0", "s0"]), "twice"),
     "number": (lambda value, _: value["fit"].update(multipliers=[[99, 1.0]]), "statement that is not there"),
+    "multiplier": (lambda value, _: value["fit"].update(multipliers=[[0, "inf"]]), "a figure of the result"),
+    "seconds": (lambda value, _: value["fit"].update(seconds="nan"), "a figure of the result is not a number"),
     "array": (lambda _, arrays: arrays.pop("posterior.draws.npy"), "“posterior.draws” is missing or damaged"),
     "dtype": (lambda _, arrays: arrays.update({"posterior.draws.npy": npy([1, 2])}), "it holds int64, not float64"),
     "pickle": (

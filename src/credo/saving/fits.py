@@ -193,6 +193,10 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
     _require(archive, fit.rows >= 0, "there is a negative number of rows")
     numbers = range(len(fit.knowledge))
     _require(archive, all(number in numbers for number in fit.multipliers), "it numbers a statement that is not there")
+    of_ties = [value for value in (fit.cll, fit.pmi) if value is not None]
+    violation = 0.0 if fit.certificate is None else fit.certificate.violation
+    finite = np.isfinite([*fit.multipliers.values(), *of_ties, fit.seconds, violation])
+    _require(archive, finite.all(), "a figure of the result is not a number")
     if fit.checks is not None:
         _check_checks(archive, fit.checks, set(given.names))
     if fit.problem is not None:
