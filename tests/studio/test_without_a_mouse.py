@@ -203,6 +203,7 @@ def test_every_kind_of_question(learned_tab: Tab) -> None:
 def test_evidence_in_the_network_with_keys(learned_tab: Tab) -> None:
     page, keys = learned_tab.page, Keyboard(learned_tab.page)
     disease = state(page, "disease", "1")
+    expect(disease).to_have_attribute("aria-label", re.compile("%"))  # its probability comes a moment later
     before = disease.get_attribute("aria-label")
     keys.press("F6", "F6")
     expect(page.locator(".canvas")).to_be_focused()
