@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linprog
 
 import credo
 from credo.constraints.blocks import one_block
+from credo.constraints.boundaries import rules_out
+from credo.constraints.constraint_set import Constraints, LinearConstraints
 from credo.constraints.lower import lower
 from credo.explain.contradictions import (
     CONTRADICTED,
@@ -22,6 +25,7 @@ from credo.explain.plausibility import EQUALITY_TOLERANCE, Verdict, dirichlet_dr
 from credo.explain.tail_bounds import tail_bounds
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
+from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.report.notebook import fit_html
 from credo.statistics.counts import Counts, count, layout_for_counts
@@ -274,3 +278,54 @@ def test_what_never_occurs_supports_that_it_is_impossible(line: str) -> None:
     rows = pl.DataFrame({"a": ["n"] * 400, "b": ["n"] * 400})
     assert not credo.fit(network, rows, line, method="cml").explain(verbose=False).statements[0].is_contradicted
     assert credo.fit(network, rows, line, doubt=True).statements()["probability"][0] > 0.9
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("P(b=y | a=y) = 0", "P(b=n | a=y) = 1", "P(b=y | a=y) <= 0", "P(b=n | a=y) >= 1", "P(b=y) = 0"),
+        *("P(b=n) >= 1", "P(b=y | each a) <= 0", "P(b=y | a=y) + P(b=y | a=n) <= 0"),
+        *("P(b=n | a=y) - P(b=y | a=y) = 1", "P(b=y | a=y) = 0 with confidence 0.9"),
+    ],
+)
+@pytest.mark.parametrize("rows", [4, 2_000])
+def test_one_row_refutes_that_it_is_impossible(line: str, rows: int) -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
+    table = pl.DataFrame({"a": ["n"] + ["y"] * rows, "b": ["n", "y"] + ["n"] * (rows - 1)})
+    found = credo.check(network, line, data=table)
+    assert [str(each.statement.text) for each in found.contradicted] == [line]
+    knowledge = Knowledge(network, line)
+    assert len(contradictions(knowledge, lower(knowledge), counts_of(network, table))) == 1
+    without = table.with_row_index().filter(pl.col("index") != 1).drop("index")
+    assert not credo.check(network, line, data=without).contradicted
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_what_constraints_rule_out_is_what_a_linear_program_leaves_no_probability(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 4, rng.integers(1, 4))
+    network = Network({f"v{k}": [f"s{i}" for i in range(size)] for k, size in enumerate(sizes)})
+    layout = Layout.of(network)
+    owner, columns = np.repeat(np.arange(len(sizes)), sizes), np.arange(layout.size)
+    chosen = rng.random(layout.size) < 0.7
+    row = np.where(chosen, rng.choice([-1.0, 0.5, 1.0], layout.size), 0.0)
+    if not row.any():
+        return
+    least, most = (sum(pick(row[owner == k]) for k in range(len(sizes))) for pick in (min, max))
+    bound, equality = rng.choice([least, most, 0.5 * (least + most)]), bool(rng.random() < 0.5)
+    kept = np.flatnonzero(row)
+    linear = LinearConstraints(
+        *(np.array([0, len(kept)]), columns[kept], row[kept], np.array([bound]), np.array([0])),
+        *(np.array([equality]), np.array([np.nan])),
+    )
+    block = one_block(Constraints(layout, linear))
+    assert block is not None
+    observed = rng.integers(0, 2, layout.size).astype(float)
+    sums = [(owner == k).astype(float) for k in range(len(sizes))]
+    equations, sides = ([*sums, row], [1.0] * len(sums) + [bound]) if equality else (sums, [1.0] * len(sums))
+    limits = {} if equality else {"A_ub": [row], "b_ub": [bound]}
+    largest = [
+        -linprog(-(columns == index).astype(float), A_eq=equations, b_eq=sides, **limits).fun for index in columns
+    ]
+    impossible = any(observed[index] and largest[index] < 1e-9 for index in columns)
+    assert rules_out(block, observed[block.parameters], 0.5).any() == impossible

@@ -2,23 +2,24 @@
 
 One rule for the check, the fit and its explanation: the verdict of `Plausibility`. A fit asks it of those statements
 alone that can be contradicted: one whose probability given the data is certainly above 1/20 cannot, and bounds on tails
-show that of most statements at once.
+show that of most statements at once. A statement that calls impossible what a row shows is contradicted by that row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from credo.constraints.blocks import Block, one_block
+from credo.constraints.boundaries import rules_out, without_room
 from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
 from credo.explain.general_plausibility import general_plausibilities
 from credo.explain.learned_probabilities import learned_probabilities
 from credo.explain.plausibility import EQUALITY_TOLERANCE, LEAST_ODDS, Plausibility, Verdict, plausibilities
-from credo.explain.row_shares import RowShare, row_shares
+from credo.explain.row_shares import NEGLIGIBLE, RowShare, row_shares
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.tail_bounds import TailBounds, tail_bounds
 from credo.findings import Finding
@@ -87,10 +88,13 @@ def compare_with_data(
     With `below`, only those are wanted whose probability given the data may be below it.
     """
     counts_of = None if counts is None else counts.configuration
+    impossible = set() if counts is None else refuted_by_rows(constraints, counts)
     general = set(constraints.general_statements)
     if statements is not None:
         statements, general = set(statements) - general, general.intersection(statements)
-    plausible = plausibilities(constraints, counts_of, statements=statements, below=below, prior=_PRIOR, seed=seed)
+    plausible = plausibilities(
+        constraints, counts_of, statements=statements, impossible=impossible, below=below, prior=_PRIOR, seed=seed
+    )
     too_small = {
         number
         for number, plausibility in plausible.items()
@@ -169,7 +173,19 @@ def possibly_contradicted(constraints: Constraints, counts: Counts) -> set[int]:
     for product in block.products:
         seen[product.statement] |= bool(with_data[block.distribution_of[list(product.indices)]].any())
     # Twice the least probability, so that an estimate from draws, which has an error, gives the same verdict.
-    return set(np.flatnonzero(seen & (fails > 1.0 - 2.0 * LEAST_ODDS)).tolist())
+    suspects = set(np.flatnonzero(seen & (fails > 1.0 - 2.0 * LEAST_ODDS)).tolist())
+    return suspects | refuted_by_rows(constraints, counts)
+
+
+def refuted_by_rows(constraints: Constraints, counts: Counts) -> set[int]:
+    """The statements that leave no probability to something that was observed, be it once."""
+    linear = constraints.linear
+    edges = linear.take(linear.equality | without_room(linear, constraints.layout))
+    block = one_block(replace(constraints, linear=edges, products=()))
+    if block is None:
+        return set()
+    observed = _counts_of_parameters(block, constraints.layout, counts)
+    return set(block.linear.statements[rules_out(block, observed, NEGLIGIBLE)].tolist())
 
 
 def _counts_of_parameters(block: Block, layout: Layout, counts: Counts) -> Numbers:

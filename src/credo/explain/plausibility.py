@@ -11,7 +11,7 @@ all the others, the answer is the same to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
@@ -151,6 +151,7 @@ def plausibilities(
     counts_of: CountsOfConfiguration | None = None,
     *,
     statements: Iterable[int] | None = None,
+    impossible: Collection[int] = (),
     below: float | None = None,
     prior: float = 1.0,
     draws: int = 4_000,
@@ -158,6 +159,7 @@ def plausibilities(
 ) -> dict[int, Plausibility]:
     """The plausibility of every statement that became constraints, or of some; the same seed gives the same answer.
 
+    The `impossible` ones leave no probability to something that was observed: given the data, their own is zero.
     With `below`, statements whose probability given the data is certainly not below it are left out: a few draws
     show that of most.
     """
@@ -173,7 +175,7 @@ def plausibilities(
             alone = one_block(own) if _is_surely_connected(own) else None  # the common case, and quick
             blocks = blocks_of(own) if alone is None else (alone,)
             counted = () if counts_of is None else _counted(blocks, counts_of, prior)
-            if below is not None:
+            if below is not None and statement not in impossible:
                 quick = _product(_parts(blocks, counted, _FEW_DRAWS, seed, known, is_rare=False))
                 if quick.value - 6.0 * quick.error >= below:
                     continue
@@ -184,6 +186,8 @@ def plausibilities(
                 is_rare = before_data.value < _RARE
                 parts_after = _parts(blocks, counted, draws, seed, known, is_rare=is_rare)
                 after_data = _product(parts_after)
+                if statement in impossible:
+                    after_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)
         found[statement] = Plausibility(before_data, after_data, *bayes_factor(before_data, after_data), tolerance)
         if found[statement].is_too_small:
             found[statement] = replace(found[statement], log_bayes_factor=_log_factor(parts_before, parts_after))

@@ -21,6 +21,8 @@ from credo.knowledge.expressions import Probability
 from credo.knowledge.names import states_given
 from credo.statistics.counts import Counts
 
+NEGLIGIBLE = 1e-6  # rows, by their weights, that are rounding
+
 
 @dataclass(frozen=True, slots=True)
 class RowShare:
@@ -83,7 +85,8 @@ def _plausibility(allowed: Range, hits: float, rows: float) -> Plausibility:
     if tolerance is not None:
         low, high = low - tolerance, high + tolerance
     before = interval_probability((1.0, 1.0), low, high)
-    after = interval_probability((hits + 1.0, max(rows - hits, 0.0) + 1.0), low, high)
+    is_refuted = (allowed[1] <= 0.0 and hits > NEGLIGIBLE) or (allowed[0] >= 1.0 and rows - hits > NEGLIGIBLE)
+    after = 0.0 if is_refuted else interval_probability((hits + 1.0, max(rows - hits, 0.0) + 1.0), low, high)
     return Plausibility(
         ProbabilityEstimate(before, 0.0, is_exact=True),
         ProbabilityEstimate(after, 0.0, is_exact=True),
