@@ -8,6 +8,7 @@ import pytest
 
 import credo
 from credo import DataError, Network, network_from_table
+from credo.io.column_values import column_values
 
 RESULTS = ["failed", "ok", "ok", None]
 ORDER = ["ok", "warned", "failed"]
@@ -100,3 +101,21 @@ def test_words_for_missing_values_that_become_states_are_named() -> None:
     assert "pain: “N/A” in 1 row, “none” in 2 rows are taken as states; empty cells are missing values." in findings
     declared = network_from_table(rows, parents={}, states={"pain": ["none", "mild", "N/A"]}, variables=["pain"])
     assert [each.kind for each in declared.findings] == ["missing values", "columns not used"]
+
+
+@pytest.mark.parametrize("name", ["count", "rows", "text", "", "x"])
+def test_texts_are_counted_without_the_blanks_around_them_whatever_the_column_is_called(name: str) -> None:
+    found = column_values(pl.Series(name, ["yes ", " yes", "no", None, "", "NA", "12", "maybe"] * 200))
+    assert found.categories == ("12", "maybe", "no", "yes")
+    assert (found.rows, found.distinct, found.numbers) == (1_000, 4, None)
+
+
+@pytest.mark.parametrize(
+    "texts", [["1", "2.5", " 3 "], ["1e3", "+4", "-.5"], ["7", "NA", ""], ["1", "inf"], ["1", "nan"]]
+)
+def test_many_texts_are_numbers_where_all_of_them_are(texts: list[str]) -> None:
+    many = [*map(str, range(200)), *texts]
+    found, with_word = column_values(pl.Series("x", many)), column_values(pl.Series("x", [*many, "word"]))
+    assert (found.numbers is None) == ("inf" in texts)  # no number that a measurement has
+    assert with_word.numbers is None
+    assert with_word.odd_text is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
+FEW_TEXTS = 100  # of a column that are looked at first: most columns of texts have one that is no number among them
 # Words that often stand for a missing value, but may be states: only a reader knows.
 DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
 _COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -76,11 +77,19 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     require_values(column)
     if column.dtype.is_numeric():
         return _of_numbers(column.name, checked_numbers(column))
-    if texts_are_numbers and column.dtype == pl.String and (found := _number_texts(column)) is not None:
-        return found
+    if column.dtype == pl.String:  # mostly few texts in many rows
+        different = column.rename("text").drop_nulls().value_counts(name="rows")
+        texts, rows_of_texts = different["text"].to_list(), different["rows"].to_list()
+        if texts_are_numbers and _may_be_numbers(texts[:FEW_TEXTS]) and (found := _number_texts(column)) is not None:
+            return found
+    else:
+        texts = [value for value in column.to_list() if value is not None]
+        rows_of_texts = [1] * len(texts)
     has_dates = isinstance(column.dtype, pl.Date | pl.Datetime | pl.Duration | pl.Time)
-    cells = [text_of(value).strip() for value in column.to_list() if value is not None]
-    rows_of = Counter(cell for cell in cells if cell not in MISSING_TEXTS)
+    rows_of: Counter[str] = Counter()
+    for value, times in zip(texts, rows_of_texts, strict=True):
+        if (cell := text_of(value).strip()) not in MISSING_TEXTS:
+            rows_of[cell] += times
     has_dates = has_dates or (bool(rows_of) and all(_DATE.fullmatch(cell) for cell in rows_of))
     numbers = {cell: number_of(cell) for cell in rows_of}
     ordered = sorted(rows_of, key=lambda cell: (numbers[cell] is None, numbers[cell] or 0.0, cell))
@@ -91,6 +100,17 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
     doubtful = {cell: rows_of[cell] for cell in ordered if cell.casefold() in DOUBTFUL_TEXTS}
     return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text, doubtful)
+
+
+def _may_be_numbers(texts: Iterable[str]) -> bool:
+    """Whether none of the texts shows that a column is no column of numbers."""
+    for text in texts:
+        try:
+            float(text)
+        except ValueError:
+            if text.strip() not in MISSING_TEXTS:
+                return False
+    return True
 
 
 def _number_texts(column: pl.Series) -> ColumnValues | None:
