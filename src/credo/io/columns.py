@@ -201,10 +201,10 @@ def require_values(column: pl.Series) -> None:
             raise DataError(f"Column {column.name} holds a date or duration that is too far away: years are 1 to 9999.")
 
 
-def require_distinct(header: Sequence[str]) -> None:
+def require_distinct(header: Sequence[str], where: object = "The table") -> None:
     """Raise if two columns have one name."""
     if (duplicate := first_duplicate(header)) is not None:
-        raise DataError(f'The table has two columns named "{duplicate}": rename or remove one of them.')
+        raise DataError(f'{where} has two columns named "{duplicate}": rename or remove one of them.')
 
 
 def no_weight() -> DataError:
@@ -212,6 +212,6 @@ def no_weight() -> DataError:
     return DataError("All weights are zero: there is nothing to learn from. Give some row a weight above zero.")
 
 
-def no_rows() -> DataError:
+def no_rows(where: object = "The table") -> DataError:
     """The error for a table without rows."""
-    return DataError("The table has no rows: it holds names of columns at most.")
+    return DataError(f"{where} has no rows: it holds names of columns at most.")

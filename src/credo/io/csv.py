@@ -72,6 +72,7 @@ def stream_csv(
     """The rows of a CSV file as datasets, chunk by chunk; `progress` receives the share of the file that was read."""
 
     def match(header: Sequence[str]) -> Columns:
+        require_distinct(header, path)
         return match_columns(header, network, others)
 
     if table_format.decimal == ".":
@@ -87,12 +88,12 @@ def read_csv_texts(
     import polars as pl
 
     def chosen(header: Sequence[str]) -> Columns:
-        require_distinct(header)
+        require_distinct(header, path)
         return Columns((), (), tuple(header if choose is None else choose(header)), ())
 
     parts = [pl.DataFrame(part.others) for part in _stream(path, (), chosen, None, table_format)]
     if not parts:
-        raise no_rows()
+        raise no_rows(path)
     frame = pl.concat(parts)
     if table_format.decimal == ".":
         return frame
@@ -268,9 +269,13 @@ class _CsvTable:
             return DataError(f"{where}: a double quote is opened and not closed: {shown}")
         if len(rest) > LONGEST_RECORD:
             return DataError(f"{where}: longer than {readable_bytes(LONGEST_RECORD)}. Is this a CSV file? {shown}")
+        if not self.header[-1] and len(record.fields) == len(self.header) - 1:
+            advice = "The header ends with a separator: remove it."
+        else:
+            advice = "A value that holds the separator itself must be in double quotes."
         return DataError(
             f"{where}: {counted(len(record.fields), 'field')}, but the header has {len(self.header):,}. "
-            f"A value that holds the separator itself must be in double quotes.\n{shown}"
+            f"{advice}\n{shown}"
         )
 
     def _read_piece(self, buffer: Bytes, start: int, stop: int) -> list[_Part]:

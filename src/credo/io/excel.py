@@ -191,7 +191,7 @@ def _read_columns(sheet: Any, choose: Choose, where: str) -> tuple[list[str], li
         raise DataError(f"{where}: the table is empty. Its first row must hold the names of the columns.")
     header = [None if cell is None else text_of(cell).strip() for cell in cells]
     names = [name for name in header if name is not None]
-    require_distinct(names)
+    require_distinct(names, where)
     chosen = set(choose(names))
     places = [place for place, name in enumerate(header) if name in chosen]
     columns: list[Values] = [[] for _ in places]
@@ -213,7 +213,7 @@ def _read_columns(sheet: Any, choose: Choose, where: str) -> tuple[list[str], li
         for column, place in zip(columns, places, strict=True):
             column.append(row[place] if place < len(row) else None)
     if not count:
-        raise no_rows()
+        raise no_rows(where)
     return [str(header[place]) for place in places], places, columns
 
 

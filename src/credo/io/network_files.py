@@ -46,12 +46,13 @@ class NetworkFormat:
 
 FORMATS = (
     NetworkFormat((".bif", ".bif.gz"), read_bif, write_bif),
-    NetworkFormat((".xmlbif", ".bifxml"), read_xmlbif, write_xmlbif),
+    NetworkFormat((".xmlbif", ".bifxml", ".xml"), read_xmlbif, write_xmlbif),
     NetworkFormat((".xdsl",), read_xdsl, write_xdsl, keeps_noisy=True),
     NetworkFormat((".uai",), read_uai, write_uai),
     NetworkFormat((".net",), read_net, write_net),
     NetworkFormat((".dsl",), read_dsl, write_dsl),
 )
+CLASS_NETWORK = ".oobn"
 SAVED_FIT = ".fit"  # the ending of a fit, which holds a network and more
 ENDINGS = tuple(ending for known in FORMATS for ending in known.endings)
 
@@ -62,10 +63,10 @@ OBJECT_READERS: dict[str, Callable[[Any], Network]] = {"pgmpy": from_pgmpy, "pya
 def read_network(source: NetworkLike) -> Network:
     """Read a network from a file or from an object of another library.
 
-    The ending of a file determines its format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xdsl`, `.uai`, `.net` or
-    `.dsl`. Numbers are read exactly as they are written; distributions that do not sum to one because their digits are
-    rounded are divided by their sums. UAI has no names: its variables are called `x0`, `x1`, … and their states `0`,
-    `1`, ….
+    The ending of a file determines its format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xml`, `.xdsl`, `.uai`,
+    `.net` or `.dsl`. Numbers are read exactly as they are written; distributions that do not sum to one because their
+    digits are rounded are divided by their sums. UAI has no names: its variables are called `x0`, `x1`, … and their
+    states `0`, `1`, ….
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def write_network(network: Network, path: PathLike) -> None:
 
     - `.bif`, `.bif.gz`: everything but noisy families. Names, all orders, every bit of every number, variables without
       a CPT.
-    - `.xmlbif`, `.bifxml`: the same; names with control characters or with blanks around them are an error.
+    - `.xmlbif`, `.bifxml`, `.xml`: the same; names with control characters or with blanks around them are an error.
     - `.xdsl`: every bit, the order of states and parents, noisy families; variables are reordered so that parents come
       first. Names that are not identifiers, and variables without a CPT, are an error.
     - `.uai`: every bit and every order, but no names at all. Variables without a CPT are an error.
@@ -198,6 +199,9 @@ def _format_of(path: Path, instead: str = "") -> NetworkFormat:
             "This names a saved fit, not a network: --save or fit.save writes it; credo query, show and convert read "
             "it, and credo.load in Python."
         )
+        raise FormatError(message, str(path))
+    if name.endswith(CLASS_NETWORK):
+        message = "Networks of classes, which Hugin saves as .oobn, are not read. Save the network as .net in Hugin."
         raise FormatError(message, str(path))
     ending = "".join(path.suffixes) or "no ending"
     message = f"Unknown kind of network file ({ending}). Known endings: {', '.join(ENDINGS)}. {instead}"

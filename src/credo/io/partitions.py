@@ -299,7 +299,7 @@ def _of_files(description: str, paths: Sequence[str], wanted: int | None) -> Par
     sizes = [_rows_of(path) for path in paths]
     total = sum(sizes)
     if total == 0:
-        raise no_rows()
+        raise no_rows(description)
     most = wanted or max(PARTITION_ROWS, -(-total // MOST_PARTITIONS))
     partitions: list[FilePartition] = []
     open_pieces: list[Piece] = []

@@ -26,6 +26,7 @@ NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?"
 # A distribution with fewer digits than this that does not sum to one is a mistake rather than rounded.
 FEWEST_DIGITS = 3
 LARGEST_ROUNDING = 0.5 * 10.0**-FEWEST_DIGITS  # of a number below one
+LARGEST_BELOW_ZERO = 1e-6  # of a number that rounding made negative: several units of single precision
 
 _DIGITS = re.compile(r"([0-9]*)\.?([0-9]*)(?:[eE]([-+]?[0-9]+))?")
 
@@ -86,16 +87,21 @@ class RoundedSums:
     """The distributions of one file or object that do not sum to one because their digits are rounded."""
 
     found: list[tuple[str, float]] = field(default_factory=list)  # the variable and the sum of each
+    below_zero: list[str] = field(default_factory=list)  # the variable of each that had a number just below zero
 
     def normalised(self, name: str, cpt: Numbers) -> Numbers:
         """The CPT with such distributions divided by their sums.
 
         These are the distributions whose sum is off by more than `SUM_TOLERANCE`, but by no more than rounding
-        explains. All others stay as they are, to the last bit.
+        explains, and those with a number just below zero, which becomes zero. All others stay as they are, to the last
+        bit.
         """
         if not cpt.size:
             return cpt
         distributions = cpt.reshape(-1, cpt.shape[-1])
+        if distributions.min() < 0.0:
+            distributions = self._without_negative(name, distributions)
+            cpt = distributions.reshape(cpt.shape)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later, with its place
             sums = distributions.sum(axis=1)
             errors = np.abs(sums - 1)
@@ -110,8 +116,25 @@ class RoundedSums:
         self.found += [(name, float(sums[place])) for place in explained]
         return changed.reshape(cpt.shape)
 
+    def _without_negative(self, name: str, distributions: Numbers) -> Numbers:
+        """The distributions with zeros for what a subtraction in single precision leaves of zero."""
+        positive = np.maximum(distributions, 0.0)
+        sums = positive.sum(axis=1)
+        is_small = (distributions >= -LARGEST_BELOW_ZERO).all(axis=1) & (distributions < 0.0).any(axis=1)
+        small = np.flatnonzero(is_small & (np.abs(sums - 1.0) <= 10.0 * LARGEST_BELOW_ZERO))
+        changed: Numbers = distributions.copy()
+        changed[small] = positive[small] / sums[small, None]
+        self.below_zero += [name] * len(small)
+        return changed
+
     def warn(self, source: PathLike) -> None:
         """Warn of the distributions that were changed, if there are any."""
+        if self.below_zero:
+            warn_caller(
+                f"{os.fspath(source)}: {counted(len(self.below_zero), 'distribution')} had a number just below zero, "
+                f"because digits are rounded, the first of {self.below_zero[0]}. It is read as zero.",
+                RoundedNumbersWarning,
+            )
         if not self.found:
             return
         name, total = max(self.found, key=lambda found: abs(found[1] - 1))

@@ -45,15 +45,8 @@ def parse_uai(text: str, path: str | None = None) -> Network:
             f"{counted(functions, 'function')} for {counted(len(sizes), 'variable')}: a Bayesian network has "
             "one for each."
         )
-    scopes: list[list[int]] = []
-    children: set[int] = set()
-    for _ in range(functions):
-        count = _whole(scanner, "a number of variables")
-        scopes.append([_whole(scanner, "a variable", len(sizes) - 1) for _ in range(count)])
-        if not scopes[-1] or scopes[-1][-1] in children:
-            scanner.fail("Each function needs a child of its own as its last variable.")
-        children.add(scopes[-1][-1])
-    cpts = _cpts(scanner, [tuple(sizes[index] for index in scope) for scope in scopes])
+    scopes = _scopes(scanner, functions, len(sizes))
+    cpts, firsts = _cpts(scanner, [tuple(sizes[index] for index in scope) for scope in scopes])
     if _has_reversed_parents(text, scopes, scanner):
         cpts = [
             np.ascontiguousarray(
@@ -63,21 +56,41 @@ def parse_uai(text: str, path: str | None = None) -> Network:
         ]
     # Only now that a CPT was found for every state: names of states take memory.
     variables = {f"x{index}": [str(state) for state in range(size)] for index, size in enumerate(sizes)}
-    parents = {f"x{scope[-1]}": [f"x{index}" for index in scope[:-1]] for scope in scopes}
+    children = [f"x{scope[-1]}" for scope in scopes]
+    parents = {child: [f"x{index}" for index in scope[:-1]] for child, scope in zip(children, scopes, strict=True)}
     try:
         structure = Network(variables, parents)
     except NetworkError as error:
         raise FormatError(str(error), path) from None
 
     def fail(name: str, message: str) -> NoReturn:
-        raise FormatError(message, path) from None
+        _fail_at(scanner, scanner.position, firsts[children.index(name)], message)
 
-    named = {f"x{scope[-1]}": cpt for scope, cpt in zip(scopes, cpts, strict=True)}
-    return assemble(structure, named, path, fail)
+    return assemble(structure, dict(zip(children, cpts, strict=True)), path, fail)
 
 
-def _cpts(scanner: Scanner, shapes: Sequence[tuple[int, ...]]) -> list[Numbers]:
-    """The CPTs: everything behind the functions is a number, first of each CPT how many follow."""
+def _scopes(scanner: Scanner, functions: int, variables: int) -> list[list[int]]:
+    """The variables of each function: the parents, then the child."""
+    scopes, without_own_child, children = list[list[int]](), None, set[int]()
+    for _ in range(functions):
+        count = _whole(scanner, "a number of variables")
+        scopes.append([_whole(scanner, "a variable", variables - 1) for _ in range(count)])
+        if without_own_child is None and (not scopes[-1] or scopes[-1][-1] in children):
+            without_own_child = scanner.position
+        children.update(scopes[-1][-1:])
+    if without_own_child is not None:
+        message = "Each function needs a child of its own as its last variable."
+        if len({scope[0] for scope in scopes if scope}) == functions:
+            message += " Here it seems to be the first: list it last, with the numbers of the CPT in that order."
+        scanner.fail(message, without_own_child)
+    return scopes
+
+
+def _cpts(scanner: Scanner, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Numbers], list[int]]:
+    """The CPTs, and which number is the first of each.
+
+    Everything behind the functions is a number, first of each CPT how many follow.
+    """
     start = scanner.skip_blanks()
     values = parse_numbers(scanner.text[start:])
     if values is None:
@@ -85,7 +98,7 @@ def _cpts(scanner: Scanner, shapes: Sequence[tuple[int, ...]]) -> list[Numbers]:
             match for match in re.finditer(r"\S+", scanner.text[start:]) if not NUMBER.fullmatch(match.group())
         )
         scanner.fail(f"Expected a number, not `{wrong.group()[:40]}`.", start + wrong.start())
-    found, at = list[Numbers](), 0
+    found, firsts, at = list[Numbers](), list[int](), 0
     for shape in shapes:
         if at >= len(values):
             scanner.fail("Expected the size of a CPT, not the end of the file (is it cut off?).", len(scanner.text))
@@ -102,10 +115,11 @@ def _cpts(scanner: Scanner, shapes: Sequence[tuple[int, ...]]) -> list[Numbers]:
                 len(scanner.text),
             )
         found.append(values[at + 1 : at + 1 + prod(shape)].reshape(shape).copy())
+        firsts.append(at + 1)
         at += 1 + prod(shape)
     if at < len(values):
         _fail_at(scanner, start, at, "Expected the end of the file after the last CPT, not another number.")
-    return found
+    return found, firsts
 
 
 def _fail_at(scanner: Scanner, start: int, number: int, message: str) -> NoReturn:

@@ -82,6 +82,7 @@ def _network(document: XmlDocument) -> Network:
     nodes = root.only("nodes")
     if root.tag != "smile" or nodes is None:
         root.fail(f"Expected <smile> with <nodes> in it, not <{root.tag}>.")
+    _require_static(root, nodes)
     variables, parents, elements = list[Variable](), dict[str, list[str]](), dict[str, XmlElement]()
     for element in nodes:
         name = element.get("id")
@@ -112,6 +113,16 @@ def _network(document: XmlDocument) -> Network:
             else:
                 cpts[name] = _cpt(structure, element, reversed_parents)
     return assemble(structure, cpts, root.path, fail, forms, rounded)
+
+
+def _require_static(root: XmlElement, nodes: XmlElement) -> None:
+    """Refuse a dynamic network: its nodes are those of the first slice, and the rest of it stands elsewhere."""
+    slices = [*root.all("dynamic"), *(element for element in nodes if element.get("dynamic"))]
+    if slices:
+        slices[0].fail(
+            "This network is dynamic, with slices of time, and only static networks can be read. Unroll it in GeNIe, "
+            "and save the unrolled network."
+        )
 
 
 def _has_reversed_parents(document: XmlDocument) -> bool:

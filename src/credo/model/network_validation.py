@@ -144,7 +144,9 @@ def checked_cpt(
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if off.size:
         more = f", nor do {counted(off.size - 1, 'more distribution')} of this CPT" if off.size > 1 else ""
-        raise NetworkError(f"{describe(int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}.")
+        raise NetworkError(
+            f"{describe(int(off[0]))} sums to {sums[off[0]]:.9g}, not to 1{more}. Divide the numbers by their sum."
+        )
     cpt.setflags(write=False)
     return cpt
 
