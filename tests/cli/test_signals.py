@@ -100,6 +100,42 @@ def test_a_signal_in_the_middle_of_an_import_says_so(tmp_path: Path) -> None:
     assert "credo: interrupted; nothing was written." in errors
 
 
+SLOW_TO_SHUT_DOWN = """
+import os, sys, time
+class Slow:
+    def __del__(self, write=os.write, sleep=time.sleep):
+        write(1, b"shutting down\\n")
+        sleep(1.0)
+sys.slow = Slow()  # freed when Python takes its modules apart
+from credo.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("command", "expected"), [("--version", 0), ("no-such-command", 2)])
+def test_a_signal_while_python_shuts_down_does_not_change_how_the_command_ended(
+    tmp_path: Path, number: signal.Signals, command: str, expected: int
+) -> None:
+    process = start(tmp_path, "-c", SLOW_TO_SHUT_DOWN, command)
+    assert process.stdout is not None
+    while (line := process.stdout.readline()) != "shutting down\n":
+        assert line, process.communicate()
+    code, _ = end(process, number)
+    assert code == expected
+
+
+def test_a_program_that_runs_a_command_keeps_its_signals(tmp_path: Path) -> None:
+    program = (
+        "import signal; from credo.cli.app import main\n"
+        "try: main()\n"
+        "except SystemExit: assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN"
+    )
+    process = start(tmp_path, "-c", program, "--version")
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+
+
 def test_what_was_written_is_named(tmp_path: Path) -> None:
     out, report, run = tmp_path / "out.bif", tmp_path / "report.html", tmp_path / "run.npz"
     out.write_text("old")

@@ -3,6 +3,9 @@
 A thread waits for signals and ends the process. Nothing is raised in the computation, which could be anywhere: inside
 compiled code, in the middle of an import. The system takes back memory and threads together, so that no thread uses
 memory that is gone; files are replaced in one step under a lock, which this thread takes first.
+
+When the command has ended, Python takes its threads and its signal handlers away before it frees everything else. A
+signal in that time is ignored: the results are complete, and the exit code is the command's.
 """
 
 from __future__ import annotations
@@ -60,8 +63,7 @@ def end_on_signals() -> Watch:
     watch = Watch()
     if current_thread() is not main_thread():
         return watch
-    numbers = [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
-    wanted = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    wanted = [number for number in _numbers() if signal.getsignal(number) is not signal.SIG_IGN]
     if sys.platform == "win32":  # where a pipe cannot wake a thread: the main thread ends the process, a little later
         for number in wanted:
             signal.signal(number, lambda number, _: _end(watch, signal.Signals(number)))
@@ -73,6 +75,25 @@ def end_on_signals() -> Watch:
         signal.signal(number, lambda *_: None)  # Python's part of it; the system's part wakes the thread
     Thread(target=_wait, args=(watch, receiver, wanted), name="credo-signals", daemon=True).start()
     return watch
+
+
+def ignore_signals() -> None:
+    """Ignore signals from now on, in a process whose command has ended; Python keeps to that until it is gone.
+
+    What is left in the output streams is written first: a reader who does not read may keep that waiting.
+    """
+    if current_thread() is not main_thread():
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # no stream, or a closed one; Python itself reports errors
+            stream.flush()
+    for number in _numbers():
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _numbers() -> list[signal.Signals]:
+    """The signals of this system that end a command."""
+    return [getattr(signal, name) for name in ENDINGS if hasattr(signal, name)]
 
 
 def _wait(watch: Watch, receiver: int, wanted: Sequence[int]) -> None:
