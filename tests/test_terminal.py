@@ -14,7 +14,7 @@ import pytest
 import credo
 from credo import progress
 from credo.model.network import Network
-from credo.terminal import console, encodable, printable, say
+from credo.terminal import console, encodable, escape, printable, printable_json, say
 from tests.helpers.command_line import run
 
 ESCAPE = "\x1b[2J\x1b]0;title\x07"
@@ -85,6 +85,46 @@ def test_names_reach_the_terminal_as_text(odd_files: Path) -> None:
     assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)
 
 
+UNSAFE = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F)]))
+UNSAFE += "\u2066\u2067\u2068\u2069\ufeff"
+KEPT = "é 漢 שלום مرحبا e\u0301 👩\u200d🔬"  # combining letters and joiners are parts of words
+
+
+def test_json_escapes_what_a_terminal_obeys_and_means_the_same() -> None:
+    text = json.dumps({UNSAFE + KEPT: [UNSAFE, "\ud800"]}, ensure_ascii=False)
+    shown = printable_json(text)
+    assert json.loads(shown) == json.loads(text)
+    assert KEPT in shown
+    assert not set(UNSAFE + "\ud800") & set(shown)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["sample", "net.bif", "-n", "3"],
+        ["show", "net.bif"],
+        ["learn", "net.bif", "data.csv", "-k", "know.credo", "-m", "map"],
+        ["check", "net.bif", "know.credo"],
+    ],
+)
+def test_json_reaches_the_terminal_as_text(tmp_path: Path, command: list[str]) -> None:
+    names = {"c\x9b31m": ["a\u202eb", "é\u2066"], "d": ["no", "yes"]}
+    network = Network(names, {}, {"c\x9b31m": [0.5, 0.5], "d": [0.5, 0.5]})
+    credo.write_network(network, tmp_path / "net.bif")
+    (tmp_path / "data.csv").write_text("c\x9b31m,d\na\u202eb,no\né\u2066,yes\n", encoding="utf-8")
+    (tmp_path / "know.credo").write_text('P("c\\u009b31m"="a\u202eb") <= 0.4\n', encoding="utf-8")
+    done = run(*command, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not set(UNSAFE.replace("\n", "")) & set(done.stdout)
+    assert "a\\u202eb" in done.stdout
+    assert "a\u202eb" in json.dumps(json.loads(done.stdout), ensure_ascii=False)
+
+
+def test_html_shows_what_may_not_stand_in_a_page() -> None:
+    assert escape('\x1b[2J<b>\u202e"\ttab\n') == "\\x1b[2J&lt;b&gt;\\u202e&quot;\ttab\n"
+    assert escape(KEPT) == KEPT
+
+
 def test_names_in_errors_are_text(odd_files: Path) -> None:
     done = run("learn", "net.bif", "bad.csv", "-m", "map", folder=odd_files)
     assert done.returncode == 2
@@ -97,10 +137,12 @@ def test_names_in_errors_are_text(odd_files: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-def test_output_that_cannot_be_written_ends_in_one_sentence() -> None:
+@pytest.mark.parametrize("arguments", [["methods"], ["show", "net.bif", "--json"]])
+def test_output_that_cannot_be_written_ends_in_one_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    credo.write_network(Network({"a": ["no", "yes"]}, {}, {"a": [0.5, 0.5]}), tmp_path / "net.bif")
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "credo", "methods"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        command = [sys.executable, "-m", "credo", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr

@@ -1,12 +1,14 @@
-"""Text on its way to a terminal: nothing in it is a command to the terminal, and every encoding can show it.
+"""Text on its way to a terminal or a page: nothing in it is a command to them, and every encoding can show it.
 
 Names, statements and paths come from files. A control character in one could move the cursor, change what was printed
-before, or set the title of the window; here it becomes visible, such as `\\x1b`. Square brackets in them are text, too,
-not markup for rich.
+before, or set the title of the window; here it becomes visible, such as `\\x1b`. A page may not hold most of them, and
+one that reverses what follows could make it say something else. Square brackets in them are text, too, not markup for
+rich.
 """
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shlex
@@ -33,6 +35,16 @@ _PLAIN = str.maketrans(
 def printable(text: str) -> str:
     """The text with every character that a terminal would obey written out: `\\x1b`, `\\u202e`."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def escape(text: str) -> str:
+    """The text for an HTML page, between tags or in the quotes of an attribute."""
+    return html.escape(printable(text))
+
+
+def printable_json(text: str) -> str:
+    """JSON that means the same, with every character that a terminal would obey as an escape of JSON: `\\u001b`."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def encodable(text: str, encoding: str | None) -> str:

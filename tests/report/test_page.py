@@ -164,6 +164,22 @@ def test_names_and_states_are_escaped(tmp_path: object) -> None:
     assert "変数" in page(result)
 
 
+def test_no_character_that_may_not_stand_in_a_page_or_reverses_it_reaches_one() -> None:
+    odd = "\x1b[2J\x07\x08\x7f\x9b31m\u202e\u2066"
+    states = {f"a{odd}": [f"no{odd}", "yes"], f"b{odd}": [f"no{odd}", "yes"], "שלום e\u0301": ["👩\u200d🔬", "yes"]}
+    first, second, third = states
+    network = Network(states, {second: [first], third: [second]}, name=f"net{odd}")
+    data = pl.DataFrame({name: [own[k % 2] for k in range(12)] for name, own in states.items()})
+    result = credo.fit(network, data, [credo.raises(first, second)])
+    check = credo.check(network, [credo.raises(first, second), credo.lowers(first, second)])
+    answer, views = result.query(f'P("b{odd}"=yes)'), (result, network, check, result.knowledge)
+    texts = [page(result), check_page(check), answer._repr_html_(), *(each._repr_html_() for each in views)]
+    for text in texts:
+        assert not set(odd) & set(text) - set("[2J31m")
+    assert "a\\x1b[2J\\x07\\x08\\x7f\\x9b31m\\u202e\\u2066" in texts[0]
+    assert {"שלום e\u0301", "👩\u200d🔬"} <= set(re.split("[<>]", texts[0]))
+
+
 def test_a_page_as_large_as_that_of_andes_is_small_and_folded() -> None:
     text = large_page()
     assert len(text.encode()) < LIMIT

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from credo.errors import counted
-from credo.terminal import console, for_shell, say
+from credo.terminal import console, for_shell, printable_json, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -267,8 +267,8 @@ def _cuts_to_dict(cuts: CutPoints) -> dict[str, Json]:
 
 
 def print_json(value: Json) -> None:
-    """Print JSON, in which letters that the output cannot encode are escaped."""
+    """Print JSON, in which control characters and letters that the output cannot encode are escaped."""
     import json
 
-    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(f"{json.dumps(value, ensure_ascii=not unicode, allow_nan=False)}\n")
+    unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    say(printable_json(json.dumps(value, ensure_ascii=not unicode, allow_nan=False)))

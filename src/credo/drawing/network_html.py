@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from credo.drawing.colours import css
 from credo.drawing.network_boxes import Bars
 from credo.drawing.network_svg import NETWORK_STYLE, network_svg
 from credo.errors import counted
 from credo.model.network import Network
+from credo.terminal import escape
 
 LARGE = 150  # variables above which there is no picture
 _STYLE = (

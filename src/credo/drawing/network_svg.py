@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from credo.drawing.layered_layout import Point
 from credo.drawing.network_boxes import (
@@ -24,6 +23,7 @@ from credo.drawing.network_boxes import (
     shortened,
 )
 from credo.model.network import Network, Variable
+from credo.terminal import escape
 
 TIP = 5  # pixels in front of a box where an arrow's line ends
 LEAST_CHANGE = 5e-4

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from math import isfinite
 
 from credo.drawing.conflict_graph import LINE_LENGTH, ConflictGraph
+from credo.terminal import escape
 
 # A conflict
 LINE_HEIGHT, PADDING, SPACING, MONO_WIDTH = 17, 8, 14, 7.3

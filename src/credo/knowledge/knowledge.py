@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -33,6 +32,7 @@ from credo.knowledge.statements import (
 )
 from credo.knowledge.structure import disagreements, structure_of, with_cuts
 from credo.model.network import Network
+from credo.terminal import escape
 
 MAX_SHOWN = 50  # statements that a notebook shows
 _MAX_PADDING = 60  # characters; longer statements do not push the places of the others to the right

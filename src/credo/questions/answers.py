@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from credo.questions.question_draws import cpt_distribution, draws_for
 from credo.results.fit_results import FitResult, require_level
 from credo.sampling.intervals import interval_ends
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
+from credo.terminal import escape
 from credo.types import Json, Numbers, Soft
 
 if TYPE_CHECKING:

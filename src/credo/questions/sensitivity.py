@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from credo.questions.evidence import soft_likelihoods
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, require_possible
+from credo.terminal import escape
 from credo.types import Numbers, Soft
 
 if TYPE_CHECKING:

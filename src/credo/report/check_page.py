@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from credo.drawing.conflict_graph import conflict_graph
 from credo.drawing.svg import conflict_svg
@@ -20,6 +19,7 @@ from credo.report.check_text import (
 )
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.results.check_results import CheckResult, Conflict, StatementCheck
+from credo.terminal import escape
 
 MAX_STATEMENTS = 8_000  # on one page
 FEW_STATEMENTS = 60  # that are in sight

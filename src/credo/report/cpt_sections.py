@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import isnan
 
 from credo.drawing.network_boxes import cut_text, percent
@@ -14,6 +13,7 @@ from credo.explain.statement_references import StatementReference
 from credo.model.network import Network
 from credo.questions.marginal_bars import Marginals
 from credo.report.html import as_text, folded, table
+from credo.terminal import escape
 
 MAX_PROBABILITIES = 4_000  # on a page, so that it stays small
 LIMITS = (256, 64, 32, 16, 8, 4, 2, 1)  # configurations of a variable that are shown: as many as the page has room for

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from credo.drawing.network_svg import network_svg
 from credo.drawing.svg import history_svg
@@ -30,6 +29,7 @@ from credo.report.html import as_text, bullets, document, figure, folded, search
 from credo.report.predictive_text import TITLE, checks_section
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import doubted_statements_of
+from credo.terminal import escape
 
 FEW_STATEMENTS = 30  # that are in sight
 MAX_STATEMENTS = 8_000  # on one page

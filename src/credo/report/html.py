@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from html import escape
 from importlib.resources import files
 
 from credo.drawing.colours import css
 from credo.drawing.network_svg import NETWORK_STYLE
+from credo.terminal import escape, printable
 
 # A page that names patients must not call another machine.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -65,5 +65,5 @@ def _with_code(line: str) -> str:
 
 
 def as_text(text: str) -> str:
-    """Text between tags: there only these two characters mean something else."""
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    """Text between tags: there only these two characters mean something else, and no control character may stand."""
+    return printable(text).replace("&", "&amp;").replace("<", "&lt;")

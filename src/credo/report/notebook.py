@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from credo.drawing.network_html import framed, picture
 from credo.questions.marginal_bars import fit_marginals
 from credo.report.check_page import conflict_picture
@@ -13,6 +11,7 @@ from credo.report.html import bullets
 from credo.results.check_results import CheckResult
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import binding_statements, has_multipliers, violated_statements
+from credo.terminal import escape
 
 QUICK_CELLS = 2**22  # of all cliques, under all draws together: a tenth of a second
 FEW = 5  # statements that are named, conflicts that are drawn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -12,6 +11,7 @@ from rich.text import Text
 from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
 from credo.explain.number_texts import percent_digits
 from credo.report.html import as_text, bullets, table
+from credo.terminal import escape
 
 FEW = 5  # comparisons that are shown although nothing is wrong with them
 MAX_ALARMS = 20
