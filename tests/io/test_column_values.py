@@ -119,3 +119,9 @@ def test_many_texts_are_numbers_where_all_of_them_are(texts: list[str]) -> None:
     assert (found.numbers is None) == ("inf" in texts)  # no number that a measurement has
     assert with_word.numbers is None
     assert with_word.odd_text is not None
+
+
+def test_times_that_differ_by_nanoseconds_are_different_values() -> None:
+    found = column_values(pl.Series("t", [100, 200, 200]).cast(pl.Duration("ns")))
+    assert found.categories == ("0:00:00.000000100", "0:00:00.000000200")
+    assert found.has_dates

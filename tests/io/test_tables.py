@@ -15,6 +15,7 @@ from openpyxl import Workbook
 import credo
 from credo.errors import DataError, FileError, MissingFileError, NetworkError, UnknownStateError
 from credo.io import tables
+from credo.io.categories import read_frame, texts_in
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table, stream_table
 from credo.model.network import Network
@@ -309,6 +310,42 @@ def test_the_last_day_is_a_value_like_others() -> None:
     network = Network({"day": ["9999-12-31", "0001-01-01"]})
     days = pl.Series([2_932_896, -719_162], dtype=pl.Int32).cast(pl.Date)
     assert read_table(network, pl.DataFrame({"day": days})).codes.tolist() == [[0], [1]]
+
+
+NANOSECONDS = {  # the texts of 200 ns, 1000 ns and -1 ns, as far as the type has them
+    "Datetime": (pl.Datetime("ns"), ["1970-01-01 00:00:00.000000200", "1970-01-01 00:00:00.000001"]),
+    "UTC": (pl.Datetime("ns", "UTC"), ["1970-01-01 00:00:00.000000200+00:00", "1970-01-01 00:00:00.000001+00:00"]),
+    "Duration": (pl.Duration("ns"), ["0:00:00.000000200", "0:00:00.000001", "-1 day, 23:59:59.999999999"]),
+    "Time": (pl.Time, ["00:00:00.000000200", "00:00:00.000001"]),
+}
+LIBRARIES = {
+    "polars": lambda frame: frame,
+    "lazy": lambda frame: frame.lazy(),
+    "arrow": lambda frame: frame.to_arrow(),
+    "pandas": lambda frame: frame.to_pandas(),
+    "objects": lambda frame: pd.DataFrame({"t": pd.Series(list(frame.to_pandas()["t"]), dtype=object)}),
+}
+
+
+@pytest.mark.parametrize("kind", NANOSECONDS)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_times_that_differ_by_nanoseconds_are_different_states(kind: str, library: str) -> None:
+    if kind == "Time" and library in ("pandas", "objects"):
+        pytest.skip("pandas has no such type, and the time of Python no nanoseconds")
+    dtype, texts = NANOSECONDS[kind]
+    values = [200, 1000, -1][: len(texts)]
+    frame = LIBRARIES[library](pl.DataFrame({"t": pl.Series([*values, None]).cast(dtype)}))
+    known = read_table(Network({"t": texts}), frame)
+    assert known.codes.ravel().tolist() == [*range(len(texts)), -1]
+    assert set(texts_in(read_frame(frame)["t"])) == set(texts)
+    with pytest.raises(UnknownStateError, match=r"row 1: .*000000200"):
+        read_table(Network({"t": [texts[0].replace(".000000200", ""), *texts[1:]]}), frame)
+
+
+def test_times_without_nanoseconds_keep_their_texts() -> None:
+    column = pl.Series("t", [0, 1000, 86_400_000_000_000]).cast(pl.Duration("ns"))
+    texts = ["0:00:00", "0:00:00.000001", "1 day, 0:00:00"]
+    assert read_table(Network({"t": texts}), pl.DataFrame([column])).codes.ravel().tolist() == [0, 1, 2]
 
 
 def test_numbers_that_polars_does_not_know_become_texts() -> None:

@@ -41,6 +41,11 @@ def test_numbers_that_are_not_numbers_tie_no_rows() -> None:
     assert one.cll == two.cll
 
 
+def test_times_that_differ_by_nanoseconds_tie_no_rows() -> None:
+    frame = pl.DataFrame({"a": ["n", "y"], "g": pl.Series([100, 200]).cast(pl.Duration("ns"))})
+    assert len(set(tie_values(read_table(NETWORK, frame, others=("g",)), "g")[1])) == 2
+
+
 def test_a_column_without_values_to_compare_is_an_error() -> None:
     frame = pl.DataFrame({**ROWS, "g": [[1]] * 6})
     with pytest.raises(credo.DataError, match="Column g holds values of the type List"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credo.errors import DataError, FileError, MissingColumnError
-from credo.io.columns import MISSING_TEXTS, no_rows, number_of, require_distinct, require_values, text_of
+from credo.io.columns import MISSING_TEXTS, checked_values, no_rows, number_of, require_distinct, text_of
 from credo.io.csv import read_csv_texts
 from credo.io.dialects import format_of
 from credo.io.excel import read_sheet, texts_of
@@ -107,7 +107,7 @@ def texts_in(column: pl.Series) -> set[str]:
     """The different values of a column as texts, without those for missing values."""
     import polars as pl
 
-    require_values(column)
+    column = checked_values(column)
     values = column.to_list() if column.dtype == pl.Object else column.drop_nulls().unique().to_list()
     return {text_of(value).strip() for value in values if value is not None and value == value} - MISSING_TEXTS
 

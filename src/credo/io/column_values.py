@@ -13,7 +13,7 @@ import numpy as np
 
 from credo.errors import ROWS_FROM_1, DataError, counted, listing
 from credo.findings import Finding
-from credo.io.columns import MISSING_TEXTS, require_values
+from credo.io.columns import MISSING_TEXTS, checked_values
 from credo.io.dialects import declaration, has_decimal_comma
 from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
@@ -74,7 +74,8 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
 
     if column.dtype == pl.Object:
         column = as_texts(column.name, column.to_list())
-    require_values(column)
+    has_dates = isinstance(column.dtype, pl.Date | pl.Datetime | pl.Duration | pl.Time)
+    column = checked_values(column)
     if column.dtype.is_numeric():
         return _of_numbers(column.name, checked_numbers(column))
     if column.dtype == pl.String:  # mostly few texts in many rows
@@ -85,7 +86,6 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     else:
         texts = [value for value in column.to_list() if value is not None]
         rows_of_texts = [1] * len(texts)
-    has_dates = isinstance(column.dtype, pl.Date | pl.Datetime | pl.Duration | pl.Time)
     rows_of: Counter[str] = Counter()
     for value, times in zip(texts, rows_of_texts, strict=True):
         if (cell := text_of(value).strip()) not in MISSING_TEXTS:

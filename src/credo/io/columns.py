@@ -40,6 +40,7 @@ SAVE_OR_DECLARE = f"save the file as UTF-8, or declare its encoding: {declaratio
 DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 PYTHON_DAYS = (-719_162, 2_932_896)  # from 0001-01-01 to 9999-12-31, in days from 1970-01-01
 LONGEST_DURATION = 999_999_998  # days
+_CLOCK = re.compile(r"(\d+:\d\d:\d\d)(\.\d{6})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +185,11 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
     return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))
 
 
-def require_values(column: pl.Series) -> None:
-    """Raise if a column holds no texts, numbers or dates: lists, bytes, or dates of years that Python has not."""
+def checked_values(column: pl.Series) -> pl.Series:
+    """A column of texts, numbers or dates; as texts if it holds nanoseconds, which the times of Python have not.
+
+    Lists, bytes, and dates of years that Python has not are errors.
+    """
     import polars as pl
 
     if column.dtype.is_nested() or column.dtype == pl.Binary:
@@ -199,6 +203,31 @@ def require_values(column: pl.Series) -> None:
         first, last = max(first * per_day, -(2**63)), min((last + 1) * per_day - 1, 2**63 - 1)
         if not numbers.drop_nulls().is_between(first, last).all():
             raise DataError(f"Column {column.name} holds a date or duration that is too far away: years are 1 to 9999.")
+    return _with_nanoseconds(column)
+
+
+def _with_nanoseconds(column: pl.Series) -> pl.Series:
+    """Times and durations as texts such as `0:00:00.000000100` if one of them holds nanoseconds, else as they are."""
+    import polars as pl
+
+    if column.dtype != pl.Time and getattr(column.dtype, "time_unit", None) != "ns":
+        return column
+    whole = column.to_physical()
+    numbers = whole.fill_null(0).to_numpy()
+    rest = numbers % 1000
+    if not rest.any():
+        return column
+    in_python = pl.Series(numbers - rest, dtype=pl.Int64).cast(column.dtype).to_list()
+    pairs = zip(in_python, rest.tolist(), whole.is_null().to_list(), strict=True)
+    texts = [None if is_null else _with_fraction(str(value), extra) for value, extra, is_null in pairs]
+    return pl.Series(column.name, texts, dtype=pl.String)
+
+
+def _with_fraction(text: str, nanoseconds: int) -> str:
+    """A time as Python writes it, with the nanoseconds behind its last microsecond."""
+    if not nanoseconds:
+        return text
+    return _CLOCK.sub(lambda match: f"{match[1]}{match[2] or '.000000'}{nanoseconds:03d}", text, count=1)
 
 
 def require_distinct(header: Sequence[str], where: object = "The table") -> None:

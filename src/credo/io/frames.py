@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import is_text
-from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, require_values, text_of, unknown_states
+from credo.io.columns import MISSING, MISSING_TEXTS, Columns, Lexicon, checked_values, text_of, unknown_states
 from credo.io.dataset import Dataset, code_type
 from credo.io.forks import has_queries
 from credo.io.number_columns import NumbersSeen, as_floats, numbers_seen, read_cells
@@ -103,7 +103,7 @@ def _cut_column(
     import polars as pl
 
     assert variable.cuts is not None
-    require_values(column)
+    column = checked_values(column)
     if column.dtype.is_numeric():
         numbers = as_floats(column)
         infinite = np.flatnonzero(np.isinf(numbers))
@@ -142,7 +142,7 @@ def _encode_column(
     import polars as pl
 
     lexicon = Lexicon.of(variable)
-    require_values(column)
+    column = checked_values(column)
     if column.dtype == pl.Null:
         return np.full(len(column), MISSING, dtype=np.int32)
     if column.dtype == pl.Object:  # mixed Python values, as pandas keeps them

@@ -341,7 +341,7 @@ def as_polars(columns: Mapping[str, Any]) -> pl.DataFrame:
     found = {}
     for name, series in columns.items():
         try:
-            found[name] = series.to_polars()
+            found[name] = _with_own_unit(series).to_polars()
             is_known = not _is_foreign(found[name], series)
         except (Exception, pl.exceptions.PanicException):  # pyarrow's errors need pyarrow to be named
             is_known = False
@@ -352,6 +352,17 @@ def as_polars(columns: Mapping[str, Any]) -> pl.DataFrame:
     except UnicodeEncodeError:
         names = listing([name for name in found if not is_text(name)])
         raise DataError(f"The name of a column holds half a character, which no text has: {names!r}.") from None
+
+
+def _with_own_unit(series: Any) -> Any:
+    """A column of pandas that holds times as Python objects as one of times: Arrow would drop their nanoseconds."""
+    import narwhals as nw
+
+    native = nw.to_native(series)
+    if series.dtype != nw.Object or not hasattr(native, "infer_objects"):
+        return series
+    inferred = nw.from_native(native.infer_objects(), series_only=True)
+    return inferred if isinstance(inferred.dtype, nw.Datetime | nw.Duration) else series
 
 
 def _is_foreign(column: pl.Series, series: Any) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
 from credo.io.column_values import checked_numbers, column_values
-from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, require_values, text_of
+from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, checked_values, text_of
 from credo.io.cut_rules import quantile_points
 from credo.io.tables import is_missing
 from credo.model.cut_points import CutPoints, default_labels
@@ -149,7 +149,7 @@ def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
 
     if values.dtype == pl.Object:
         raise DataError(f"Column {values.name} holds values of the type {values.dtype}: texts or numbers are expected.")
-    require_values(values)
+    values = checked_values(values)
     if values.dtype.is_numeric():
         numbers, which = np.unique(values.to_numpy(), return_inverse=True)  # NaN, a missing value, is one of them
         return numbers.tolist(), which.astype(np.int64)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from credo.errors import MissingColumnError
-from credo.io.columns import MISSING_TEXTS, require_values, text_of
+from credo.io.columns import MISSING_TEXTS, checked_values, text_of
 from credo.io.dataset import Dataset
 from credo.io.tables import stream_table
 from credo.knowledge import Knowledge, KnowledgeError, check_columns
@@ -46,8 +46,7 @@ def tie_values(dataset: Dataset, column: str) -> tuple[Indices, list[str]]:
         codes = dataset.codes[:, dataset.names.index(column)]
         rows = np.flatnonzero(codes != MISSING)
         return rows, codes[rows].astype(str).tolist()
-    values = dataset.others[column]
-    require_values(values)
+    values = checked_values(dataset.others[column])
     texts = [None if value is None else text_of(value).strip() for value in values.to_list()]
     known = [row for row, text in enumerate(texts) if text is not None and text not in MISSING_TEXTS]
     return np.array(known, dtype=np.int64), [text for text in texts if text is not None and text not in MISSING_TEXTS]
