@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -414,3 +415,52 @@ def test_a_similar_column_beside_the_right_one_is_ignored() -> None:
 def test_a_similar_column_that_is_asked_for_is_none_of_the_variables() -> None:
     data = read_table(NET, pl.DataFrame({"lung": ["true"], "Smoke": ["what"]}), others=("Smoke",))
     assert data.others["Smoke"].to_list() == ["what"]
+
+
+# Lazy frames ----------------------------------------------------------------------------------------------------------
+
+READERS = {
+    "read_table": lambda data: read_table(NET, data),
+    "fit": lambda data: credo.fit(NET, data),
+    "network_from_table": lambda data: credo.network_from_table(data, parents={}),
+    "from_data": Network.from_data,
+    "cluster": lambda data: credo.cluster(data, 2),
+    "partitioned": credo.partitioned,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_lazy_frame_that_cannot_be_read_is_an_error_of_credo(tmp_path: Path, reader: str, wrapped: bool) -> None:
+    damaged, ragged = tmp_path / "damaged.parquet", tmp_path / "ragged.csv"
+    damaged.write_bytes(b"PAR1....PAR1")
+    ragged.write_text("smoke,grade\nno,1\nno,1,2,3\n")
+    wrong = {
+        "nope.csv: The LazyFrame cannot be read: No such file": pl.scan_csv(tmp_path / "nope.csv"),
+        "The LazyFrame cannot be read: parquet: ": pl.scan_parquet(damaged),
+        "The LazyFrame cannot be read: found more fields": pl.scan_csv(ragged),
+        "The LazyFrame cannot be read: unable to find column": pl.LazyFrame(ROWS).select("nothing"),
+        "The LazyFrame cannot be read: conversion": pl.LazyFrame(ROWS).with_columns(pl.col("smoke").cast(pl.Int64)),
+    }
+    for message, lazy in wrong.items():
+        kind = MissingFileError if "nope" in message else DataError
+        with pytest.raises(kind, match=message) as caught:
+            READERS[reader](nw.from_native(lazy) if wrapped else lazy)
+        assert "\n" not in str(caught.value)
+
+
+def test_what_a_function_of_the_user_raises_in_a_lazy_frame_stays_as_it_is() -> None:
+    def fail(column: pl.Series) -> pl.Series:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        read_table(NET, pl.LazyFrame(ROWS).with_columns(pl.col("smoke").map_batches(fail, return_dtype=pl.String)))
+
+
+def test_a_lazy_frame_of_another_library_that_cannot_be_read_is_an_error_of_credo() -> None:
+    def fail(part: pd.DataFrame) -> pd.DataFrame:
+        raise RuntimeError("broken")
+
+    lazy = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"smoke": ["no", "yes"]}), npartitions=1)
+    with pytest.raises(DataError, match="The LazyFrame cannot be read: .*broken"):
+        read_table(NET, lazy.map_partitions(fail, meta=lazy._meta))

@@ -16,7 +16,7 @@ from credo.io.excel import read_sheet, texts_of
 from credo.io.files import unreadable
 from credo.io.forks import require_queries
 from credo.io.parquet import parquet_errors, scan_parquet
-from credo.io.tables import as_polars, header_of, narwhals_frame, table_kind
+from credo.io.tables import as_polars, collected, header_of, lazy_errors, narwhals_frame, table_kind
 from credo.model.network import Variable
 from credo.model.state_texts import plain
 from credo.options import TableFormat
@@ -43,16 +43,16 @@ def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
     if isinstance(source, str | os.PathLike):
         frame = _frame_of_path(Path(source), choose, format_of(source))
     else:
-        if isinstance(source, pl.LazyFrame):
+        eager = nw.to_native(source, pass_through=True)
+        if isinstance(eager, pl.LazyFrame):
             require_queries("A LazyFrame")
-            source = source if choose is None else source.select(choose(source.collect_schema().names()))
-        eager = source.collect() if isinstance(source, pl.LazyFrame) else source
+            with lazy_errors():
+                eager = (eager if choose is None else eager.select(choose(eager.collect_schema().names()))).collect()
         if (header := header_of(eager)) is not None:  # before narwhals, whose message for a duplicate is its own
             require_distinct(header)
-        native = narwhals_frame(eager)
-        collected = native.collect() if isinstance(native, nw.LazyFrame) else native
-        names = collected.columns if choose is None else choose(collected.columns)
-        frame = as_polars({name: collected[name] for name in names})
+        whole = collected(narwhals_frame(eager))
+        names = whole.columns if choose is None else choose(whole.columns)
+        frame = as_polars({name: whole[name] for name in names})
     if not len(frame):
         raise no_rows(source) if isinstance(source, str | os.PathLike) else no_rows()
     return frame
@@ -74,7 +74,8 @@ def declared_categories(source: TableLike | pl.DataFrame) -> dict[str, Categorie
     import polars as pl
 
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
-        kinds = source.collect_schema().items()
+        with lazy_errors():
+            kinds = source.collect_schema().items()
         return {name: _categories(kind.categories, True) for name, kind in kinds if isinstance(kind, pl.Enum)}
     dtypes = getattr(source, "dtypes", None)
     if not hasattr(dtypes, "items"):  # of pandas, where it is a series by the names of the columns

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import ROWS_FROM_1, DataError, FileError, NetworkError, counted, is_text, listing
+from credo.errors import (
+    ROWS_FROM_1,
+    CredoError,
+    DataError,
+    FileError,
+    MissingFileError,
+    NetworkError,
+    counted,
+    is_text,
+    listing,
+)
 from credo.io.columns import NO_COLUMNS, Columns, match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
 from credo.io.dialects import USUAL, declaration, declared, format_of, has_decimal_comma, require_only
@@ -30,6 +42,8 @@ if TYPE_CHECKING:
 BATCH_ROWS = 250_000
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 OTHER_SPREADSHEETS = (".xls", ".xlsb", ".ods")
+# How polars words an error of the system: the name of the file is in its message alone.
+_SYSTEM_ERROR = re.compile(r"(?P<reason>.*) \(os error \d+\): (?P<path>.+?)(?: \(set POLARS_.*)?$")
 
 
 def read_table(
@@ -277,10 +291,16 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
     import narwhals as nw
     import polars as pl
 
+    source = nw.to_native(source, pass_through=True)
     if isinstance(source, pl.LazyFrame):
         require_queries("A LazyFrame")
-        yield from parts_of_lazy(network, source, others)
-        return
+        parts = parts_of_lazy(network, source, others)
+        while True:
+            with lazy_errors():
+                part = next(parts, None)
+            if part is None:
+                return
+            yield part
     if (header := header_of(source)) is not None:  # before narwhals, whose message for a duplicate column is its own
         match_columns(header, network, others)
     frame = narwhals_frame(source)
@@ -290,9 +310,40 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
         yield encode(as_polars({name: frame[name] for name in columns.used}), columns, network)
         return
     chosen = frame.select(list(columns.used))
-    eager = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    eager = collected(chosen)
     series = {name: eager[name] for name in eager.columns}
     yield from parts_of_lazy(network, as_polars(series).lazy(), others, len(eager))
+
+
+def collected(frame: Any) -> Any:
+    """A frame of narwhals in memory."""
+    import narwhals as nw
+
+    if not isinstance(frame, nw.LazyFrame):
+        return frame
+    with lazy_errors(Exception):  # each library has its own
+        return frame.collect()
+
+
+@contextmanager
+def lazy_errors(*others: type[Exception]) -> Iterator[None]:
+    """What goes wrong inside while a lazy frame is read becomes a `DataError` or a `FileError`.
+
+    What a function of the user raises within a query of polars stays as it is.
+    """
+    from polars.exceptions import PanicException, PolarsError
+
+    kinds: tuple[type[BaseException], ...] = (PolarsError, PanicException, OSError, OverflowError, *others)
+    try:
+        yield
+    except (CredoError, MemoryError):
+        raise
+    except kinds as error:
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        if isinstance(error, OSError) and (named := _SYSTEM_ERROR.match(reason)):
+            named_kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+            raise named_kind(f"The LazyFrame cannot be read: {named['reason']}.", named["path"]) from None
+        raise DataError(f"The LazyFrame cannot be read: {reason[:200].rstrip('.')}.") from error
 
 
 def _require_no_index(source: FrameLike, columns: Columns) -> None:
