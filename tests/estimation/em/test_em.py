@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -346,6 +347,82 @@ def test_a_checkpoint_that_is_damaged_is_refused(tmp_path: Path) -> None:
         with suppress(OptionError):
             again = learn(network, prepared, starts=1, max_iterations=5, checkpoint=path)
             assert again.starts == result.starts, at
+
+
+def changed(array: np.ndarray, value: float) -> np.ndarray:
+    """The same array with another first number."""
+    return np.concatenate([[value], array[1:]])
+
+
+CHANGES: dict[str, Callable[[np.ndarray], np.ndarray | None]] = {
+    "left out": lambda _: None,
+    "shape": lambda array: array[:-1],
+    "axes": lambda array: array[:, None],
+    "text": lambda array: array.astype(str),
+    "whole numbers": lambda array: array.astype(int),
+    "other floats": lambda array: array.astype(np.float32),
+    "not finite": lambda array: changed(array, np.nan),
+    "no distribution": lambda array: changed(array, array[0] + 0.5),
+    "negative": lambda array: np.concatenate([[-1.0, array[0] + array[1] + 1.0], array[2:]]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ["best", "theta", "counts"])
+def test_a_checkpoint_with_other_arrays_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, change: str
+) -> None:
+    if name == "counts" and change in ("no distribution", "negative"):
+        pytest.skip("counts are no distributions")
+    network, prepared = mixture(2, 3, 40)
+    path, options = tmp_path / "run.npz", {"starts": 2, "max_iterations": 20}
+    monkeypatch.setattr(checkpoints, "SAVING_SHARE", 1e9)  # each step is saved
+    reported: list[int] = []
+
+    def kill_in_second_start(each: Iteration) -> None:
+        reported.append(each.start)
+        if reported.count(1) == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        learn(network, prepared, checkpoint=path, progress=kill_in_second_start, **options)
+    repack(path, lambda arrays: arrays.update({name: CHANGES[change](arrays[name])}))
+    with pytest.raises(OptionError, match="is not a checkpoint, or it is damaged"):
+        learn(network, prepared, checkpoint=path, **options)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("done", None), ("done", [{}]), ("done", "text"), ("current", {"limit": "1"}), ("history", [None])],
+)
+def test_a_checkpoint_with_another_state_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: object
+) -> None:
+    network, prepared = mixture(2, 3, 40)
+    path, options = tmp_path / "run.npz", {"starts": 2, "max_iterations": 20}
+    monkeypatch.setattr(checkpoints, "SAVING_SHARE", 1e9)  # each step is saved
+    reported: list[int] = []
+
+    def kill_in_second_start(each: Iteration) -> None:
+        reported.append(each.start)
+        if reported.count(1) == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        learn(network, prepared, checkpoint=path, progress=kill_in_second_start, **options)
+    repack(
+        path, lambda arrays: arrays.update(state=np.array(json.dumps({**json.loads(str(arrays["state"])), key: value})))
+    )
+    with pytest.raises(OptionError, match="is not a checkpoint, or it is damaged"):
+        learn(network, prepared, checkpoint=path, **options)
+
+
+def repack(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what an archive holds; what becomes None is left out."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    change(arrays)
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
 
 
 def test_a_checkpoint_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

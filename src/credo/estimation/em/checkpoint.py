@@ -75,9 +75,7 @@ class Checkpoint:
         except PermissionError as error:
             raise unreadable(self.path, error) from None
         except Exception:  # whatever a damaged archive makes of its readers
-            raise OptionError(
-                f"{self.path} is not a checkpoint, or it is damaged. Remove it to begin again, or choose another file."
-            ) from None
+            raise self.damaged() from None
         if version != VERSION:
             raise OptionError(
                 f"The checkpoint {self.path} was written by another version of credo. Remove it to begin again, or "
@@ -89,6 +87,12 @@ class Checkpoint:
                 "option differs. Remove it to begin again, or choose another file."
             )
         return state, arrays
+
+    def damaged(self) -> OptionError:
+        """The error for a file that holds something else than what was saved."""
+        return OptionError(
+            f"{self.path} is not a checkpoint, or it is damaged. Remove it to begin again, or choose another file."
+        )
 
 
 def fingerprint(*values: Any) -> str:

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from credo.estimation.em.checkpoint import Checkpoint, fingerprint
 from credo.estimation.em.starts import first_start, never_observed, nth_start
-from credo.estimation.em.steps import Ended, EStep, MStep, State, Steps, init, iterate
+from credo.estimation.em.steps import NO_MEMORY, Ended, EStep, MStep, State, Steps, init, iterate
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.options import EMOptions
@@ -17,6 +19,7 @@ from credo.statistics.inference.expected_counts import PreparedRows, require_dat
 from credo.types import Flags, Numbers
 
 PARAMETER_TOLERANCE = 1e-4  # the last step of a start changes no probability by more
+ROUNDED = 1e-6  # by which the sum of a distribution in a checkpoint may differ from one
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def run_em(
         shaping = (starts, accelerate, options.max_iterations, options.tolerance, own_start, parameter_tolerance, seed)
         identity = network, free, shaping, prepared.identity, tuple(identity)
         checkpoint = Checkpoint(Path(options.checkpoint), fingerprint(*identity))
-    done, best_theta, current = _resume(checkpoint)
+    done, best_theta, current = _resume(checkpoint, steps, starts)
     around = first_start(network, prepared, free, own_start)
     for number in range(len(done), starts):
         if current is None:
@@ -180,16 +183,57 @@ def _save(
     checkpoint.save(state, arrays, force=current is None)
 
 
-def _resume(checkpoint: Checkpoint | None) -> tuple[list[Start], Numbers | None, tuple[State, list[float]] | None]:
+def _resume(
+    checkpoint: Checkpoint | None, steps: Steps, starts: int
+) -> tuple[list[Start], Numbers | None, tuple[State, list[float]] | None]:
     """What was done already, the best CPTs of it, and the point to continue from."""
     loaded = checkpoint.load() if checkpoint is not None else None
-    if loaded is None:
+    if checkpoint is None or loaded is None:
         return [], None, None
     state, arrays = loaded
-    done = [
-        Start(**{**each, "ended": Ended[each["ended"]], "history": tuple(each["history"])}) for each in state["done"]
-    ]
-    if "current" not in state:
-        return done, arrays.get("best"), None
-    point = State(theta=arrays["theta"], counts=arrays["counts"], memory=arrays["memory"], **state["current"])
-    return done, arrays.get("best"), (point, list(state["history"]))
+    try:
+        done = [_start(each, number) for number, each in enumerate(state["done"])]
+        if len(done) > starts:
+            raise ValueError
+        best = _cpts(steps, arrays["best"]) if done else None
+        if "current" not in state:
+            return done, best, None
+        point = State(
+            theta=_cpts(steps, arrays["theta"]),
+            counts=_array(arrays["counts"], (steps.prepared.layout.size,)),
+            memory=_array(arrays["memory"], steps.e_step.start().shape, NO_MEMORY.shape),
+            **{key: _number(value) for key, value in state["current"].items()},
+        )
+        return done, best, (point, [_number(each) for each in state["history"]])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise checkpoint.damaged() from None
+
+
+def _start(saved: dict[str, Any], number: int) -> Start:
+    """A start as it was saved; an error where it is something else, or has another number."""
+    numbers = {key: _number(saved[key]) for key in ("number", "log_likelihood", "objective", "iterations")}
+    if numbers["number"] != number:
+        raise ValueError
+    return Start(**numbers, ended=Ended[saved["ended"]], history=tuple(_number(each) for each in saved["history"]))
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return value
+
+
+def _array(values: Numbers, *shapes: tuple[int, ...]) -> Numbers:
+    """An array as it was saved; an error where it has another shape, or holds something else than finite numbers."""
+    if values.dtype != np.float64 or values.shape not in shapes or not np.isfinite(values).all():
+        raise ValueError
+    return values
+
+
+def _cpts(steps: Steps, theta: Numbers) -> Numbers:
+    """All CPTs as they were saved; an error where one of them holds something else than distributions."""
+    layout = steps.prepared.layout
+    for cpt in layout.unpack(_array(theta, (layout.size,))).values():
+        if cpt.min() < -ROUNDED or np.abs(cpt.sum(axis=-1) - 1.0).max() > ROUNDED:
+            raise ValueError
+    return theta
