@@ -104,6 +104,17 @@ def test_a_property_that_cannot_be_read(properties: str, message: str, tmp_path:
     assert error.value.line == 1
 
 
+@pytest.mark.parametrize("ending", [".bif", ".xmlbif", ".xdsl", ".net", ".dsl"])
+def test_a_property_that_is_there_twice(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"net{ending}"
+    write_network(_network(CutPoints((40.0,)), default_labels((40.0,))), path)
+    lines = path.read_text().splitlines(keepends=True)
+    ours = next(number for number, line in enumerate(lines) if "credo_cut_points" in line)
+    path.write_text("".join([*lines[:ours], lines[ours].replace("40.0", "50.0"), *lines[ours:]]))
+    with pytest.raises(FormatError, match=r"line \d+: A second (property )?credo_cut_points of age"):
+        read_network(path)
+
+
 def test_other_properties_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "net.bif"
     path.write_text(

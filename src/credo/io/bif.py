@@ -134,12 +134,12 @@ def _variable_block(scanner: Scanner, start: int) -> Variable:
     name = scanner.word("the name of a variable")
     scanner.expect("{", f"after the name {name}")
     states: list[str] | None = None
-    properties: dict[str, str] = {}
+    properties: list[tuple[str, str]] = []
     while not scanner.take("}"):
         position = scanner.skip_blanks()
         match scanner.word(f"`type`, `property` or `}}` in variable {name}"):
             case "property":
-                properties.update(filter(None, [property_of(scanner.skip_property())]))
+                properties += filter(None, [property_of(scanner.skip_property())])
             case "type":
                 if states is not None:
                     scanner.fail(f"Variable {name} has a second type.", position)

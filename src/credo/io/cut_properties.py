@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from credo.errors import FormatError, NetworkError
+from credo.errors import FormatError, NetworkError, first_duplicate
 from credo.io.files import read_text, write_text
 from credo.io.printed_numbers import NUMBER
 from credo.model.cut_points import CutPoints
@@ -43,8 +43,11 @@ def cut_properties(variable: Variable, written: Sequence[str] | None = None) -> 
     return found
 
 
-def variable_with(name: str, states: Sequence[str], properties: Mapping[str, str]) -> Variable:
-    """The variable that a file describes; a property that cannot be read is a `NetworkError`."""
+def variable_with(name: str, states: Sequence[str], given: Sequence[tuple[str, str]]) -> Variable:
+    """The variable that a file describes by properties; one that cannot be read, or is there twice, is an error."""
+    if (duplicate := first_duplicate([key for key, _ in given if key in PROPERTIES])) is not None:
+        raise NetworkError(f"A second property {duplicate} of {name}. Remove one of them.")
+    properties = dict(given)
     order = properties.get(ORDER)
     if order not in (None, ASCENDING):
         raise NetworkError(f"The property {ORDER} of {name} is `{ASCENDING}`, not “{order[:40]}”.")

@@ -2,8 +2,8 @@
 
 A node has a `TYPE`, its `PARENTS`, and a `DEFINITION` with `NAMESTATES` and `PROBABILITIES`, whose axes are (parents…,
 child), the child varying fastest and the first parent slowest. A node of the type `NOISY_MAX` has `PROBABILITIES` and
-`STRENGTHS` as in XDSL (see `xdsl.py`). Cut points are `USER_PROPERTIES` (see `cut_properties.py`). Everything else is
-skipped.
+`STRENGTHS` as in XDSL (see `xdsl.py`). Cut points are `USER_PROPERTIES` (see `cut_properties.py`). The `ID` in a
+`HEADER` is the name of the node again. Everything else is skipped.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def _node(scanner: Scanner, start: int) -> _Node:
     name = scanner.word("the name of a node")
     kind, parents, definition = "", list[str](), _Definition()
     seen: set[str] = set()
-    properties: dict[str, str] = {}
-    for attribute in _attributes(scanner, name, seen, ("TYPE", "PARENTS", "DEFINITION")):
+    properties: list[tuple[str, str]] = []
+    for attribute in _attributes(scanner, name, seen, ("TYPE", "HEADER", "PARENTS", "DEFINITION")):
         match attribute:
             case "TYPE":
                 position = scanner.skip_blanks()
@@ -118,7 +118,9 @@ def _node(scanner: Scanner, start: int) -> _Node:
                 definition = _definition(scanner, name)
             case "USER_PROPERTIES":
                 for key in _attributes(scanner, name, set(), PROPERTIES):
-                    properties[key] = unquoted(scanner.skip_value(key).strip())
+                    properties.append((key, unquoted(scanner.skip_value(key).strip())))
+            case "HEADER":
+                _require_own_id(scanner, name)
             case _:
                 scanner.skip_value(attribute)
                 continue
@@ -140,6 +142,15 @@ def _node(scanner: Scanner, start: int) -> _Node:
         definition.position,
         start,
     )
+
+
+def _require_own_id(scanner: Scanner, name: str) -> None:
+    """Skip the header of a node; a second name in it, or another one, is an error: nothing says which one counts."""
+    for attribute in _attributes(scanner, name, set(), ("ID",)):
+        start = scanner.skip_blanks()
+        value = unquoted(scanner.skip_value(attribute).strip())
+        if attribute == "ID" and value != name:
+            scanner.fail(f"The ID of node {name} is `{value[:40]}`. Write the same name in both places.", start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,10 +109,10 @@ def _net_block(scanner: Scanner) -> str:
 def _node(scanner: Scanner, start: int) -> Variable:
     name = scanner.word("the name of a node")
     states: list[str] | None = None
-    properties: dict[str, str] = {}
+    properties: list[tuple[str, str]] = []
     for attribute in _attributes(scanner, name):
         if attribute != "states":
-            properties[attribute] = unquoted(scanner.skip_value(attribute).strip())
+            properties.append((attribute, unquoted(scanner.skip_value(attribute).strip())))
             continue
         if states is not None:
             scanner.fail(f"Node {name} has a second list of states.")

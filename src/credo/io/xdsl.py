@@ -91,7 +91,7 @@ def _network(document: XmlDocument) -> Network:
         if name in elements:
             element.fail(f"A second node {name}.")
         with element.located():
-            properties = {each.get("id"): each.text() for each in element.all("property")}
+            properties = [(each.get("id"), each.text()) for each in element.all("property")]
             variables.append(variable_with(name, [state.get("id") for state in element.all("state")], properties))
         parents[name] = element.text_of("parents").split()
         elements[name] = element

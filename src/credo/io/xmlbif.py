@@ -75,4 +75,4 @@ def _variable(element: XmlElement) -> Variable:
     with element.located():
         properties = [property_of(each.text()) for each in element.all("PROPERTY")]
         states = [state.text() for state in element.all("OUTCOME", "VALUE")]
-        return variable_with(name, states, dict(filter(None, properties)))
+        return variable_with(name, states, [each for each in properties if each is not None])
