@@ -19,7 +19,7 @@ from credo.statistics.inference.expected_counts import PreparedRows, require_dat
 from credo.types import Flags, Numbers
 
 PARAMETER_TOLERANCE = 1e-4  # the last step of a start changes no probability by more
-ROUNDED = 1e-6  # by which the sum of a distribution in a checkpoint may differ from one
+ROUNDED = 1e-5  # by which the sum of a distribution in a checkpoint may differ from one
 
 
 @dataclass(frozen=True, slots=True)
