@@ -10,6 +10,7 @@ from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.merged_states import merged_states
 from credo.constraints.program import FEASIBILITY_TOLERANCE, SparseMatrix, load, simplex_constraints, stacked
+from credo.constraints.small_scales import scaled
 from credo.errors import CredoError
 from credo.types import Flags, Indices, Numbers
 
@@ -72,9 +73,20 @@ def interior_of(block: Block) -> Interior | None:
 
 def _interior_of(block: Block, members: Numbers) -> Interior | None:
     """The same for a block with hard constraints alone, where each parameter stands for so many equal ones."""
-    linear, size = block.linear, block.size
-    extra = np.where(linear.equality, 0.0, _lengths(linear, members))  # the coefficient of s
-    linear = replace(linear, coefficients=linear.coefficients * members[linear.indices])
+    lengths = _lengths(block.linear, members)
+    linear = replace(block.linear, coefficients=block.linear.coefficients * members[block.linear.indices])
+    found = _centre(block, linear, members, lengths)
+    if found is None or found.slack > NO_SLACK or (other := scaled(block, members)) is None:
+        return found
+    # What looks like zero may be tiny.
+    again = _centre(block, other.linear, members * other.scales, _lengths(other.linear, np.ones(block.size)))
+    return found if again is None else replace(again, point=again.point * other.scales, slack=found.slack)
+
+
+def _centre(block: Block, linear: LinearConstraints, members: Numbers, lengths: Numbers) -> Interior | None:
+    """The same for these constraints, which are weighted already; `members` weigh the sums of distributions."""
+    size = block.size
+    extra = np.where(linear.equality, 0.0, lengths)  # the coefficient of s
     simplex = (block.distributions, np.arange(size), members)
     matrix = stacked(simplex, _with_column(linear, extra, size), _parameter_constraints(size))
     ones, nothing = np.ones(len(block.configurations)), np.zeros(size)

@@ -23,6 +23,8 @@ STANDARD_ERROR = 0.03  # of the mean, in standard deviations
 LARGE = 1_000_000  # cells of a matrix, above which moves along few parameters at a time are cheaper
 VECTORISED_BLOCKS = 64  # that differ, up to which no compiled code is used …
 VECTORISED_CELLS = 40_000  # … nor for more cells of all their matrices
+THIN = 1e-5  # a set that is less wide in one direction is stretched first
+ROUNDING = 1e-12  # of a sum; linear programs keep sums to 1e-9 only
 _NOTHING = 1e-12
 
 
@@ -77,8 +79,23 @@ def uniform_mean(
     bounding = np.abs(matrix).max(axis=1, initial=0.0) > _NOTHING
     if not bounding.any():
         return start
-    found = _centroid(matrix[bounding], bounds[bounding], standard_error, seed, compiled)
-    return np.asarray(np.maximum(start + basis @ found, 0.0), dtype=np.float64)
+    matrix, bounds = matrix[bounding], bounds[bounding]
+    widths = bounds / np.linalg.norm(matrix, axis=1)
+    if 0.0 < widths.min() < THIN:
+        matrix, bounds, turned = _evened(matrix, bounds)
+        basis = basis @ turned
+    found = _centroid(matrix, bounds, standard_error, seed, compiled)
+    theta = np.maximum(start + basis @ found, 0.0)
+    sums = np.add.reduceat(theta, block.distributions[:-1])[block.distribution_of]
+    return np.asarray(theta / sums if np.abs(sums - 1.0).max() > ROUNDING else theta, dtype=np.float64)
+
+
+def _evened(matrix: Numbers, bounds: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The same set in coordinates in which it is about as wide in all directions, and the matrix that leads back."""
+    rows = matrix / bounds[:, None]
+    _, lengths, directions = np.linalg.svd(rows, full_matrices=False)
+    turned = directions.T / np.maximum(lengths, 1e-15 * lengths[0])
+    return rows @ turned, np.ones(len(bounds)), turned
 
 
 def _centroid(matrix: Numbers, bounds: Numbers, standard_error: float, seed: int, compiled: bool) -> Numbers:
