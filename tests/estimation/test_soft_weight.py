@@ -74,3 +74,39 @@ def test_em_goes_on_with_soft_products() -> None:
     assert fit.status is credo.Status.CONVERGED
     assert len(fit.history) > 2
     assert (np.diff(fit.history) >= -1e-6).all()
+
+
+@pytest.mark.parametrize("method", ["qmap", "qmapc"])
+@pytest.mark.parametrize("line", ["P(w=y | u=y) <= 0.1", "P(w=y | u=y) * P(w=y | u=n) <= 0.1"])
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_methods_that_ignore_soft_statements_do_so_with_missing_values_too(
+    method: str, line: str, is_missing: bool
+) -> None:
+    network = credo.Network({"u": ["n", "y"], "w": ["n", "y"]}, {"w": ["u"]})
+    rows = pl.DataFrame({"u": ["n"] * 9 + ["y"] * 9, "w": ["y"] * 7 + ["n"] * 3 + ["y"] * 8})
+    if is_missing:
+        rows = rows.with_columns(u=pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col("u")))
+    expected = credo.fit(network, rows, method=method).network.cpts
+    for weight in (None, 0.0, 1e6):
+        fit = credo.fit(network, rows, f"{line} with confidence 0.9", method=method, soft_weight=weight)
+        for name in network.names:
+            np.testing.assert_array_equal(fit.network.cpts[name], expected[name])
+        kinds = [finding.kind for finding in fit.findings]
+        assert "soft statements ignored" in kinds
+        assert "soft weight" not in kinds
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_the_posterior_weighs_soft_products(is_missing: bool) -> None:
+    network = credo.Network({"u": ["n", "y"], "w": ["n", "y"]}, {"w": ["u"]})
+    rows = pl.DataFrame({"u": ["n"] * 9 + ["y"] * 9, "w": ["y"] * 16 + ["n"] * 2})
+    if is_missing:
+        rows = rows.with_columns(u=pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise(pl.col("u")))
+    line = "P(w=y | u=n) * P(w=y | u=y) <= 0.1 with confidence 0.9"
+    found = []
+    for weight in (0.0, 100.0, 1e5):
+        cpt = credo.fit(network, rows, line, method="posterior", soft_weight=weight).network.cpt_array("w")
+        found.append(cpt[0, 1] * cpt[1, 1])
+    assert found[0] > 0.6
+    assert 0.1 < found[1] < 0.2
+    assert found[2] < 0.15  # the product of means, which is not the mean of products

@@ -195,6 +195,8 @@ def _with_soft_weight(
     prepared: PreparedRows,
 ) -> tuple[Problem, list[Finding]]:
     """The problem with a weight for its soft statements: given, or chosen on folds completed by a first EM."""
+    if method.ignores_soft_statements:
+        return replace(problem, soft_weight=0.0), []
     if problem.soft_weight is not None or method.weighs_all_statements or not method.uses_knowledge:
         return problem, []
     if not problem.has_soft_statements or problem.doubts is not None:  # draws weigh what is doubted

@@ -190,6 +190,7 @@ QMAP = Method(
     "comparing with published results; it may violate statements",
     estimate_qmap,
     cross_validates=True,
+    ignores_soft_statements=True,
 )
 QMAPC = Method(
     "qmapc",
@@ -197,4 +198,5 @@ QMAPC = Method(
     "very few data and much knowledge",
     estimate_qmapc,
     cross_validates=True,
+    ignores_soft_statements=True,
 )

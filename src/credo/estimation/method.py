@@ -59,6 +59,8 @@ class Method:
         Whether it maximises likelihood times prior, so that the gradient trainer can do it too.
     weighs_all_statements
         Whether every statement is a penalty with a weight of its own, so that no weight for soft ones is chosen.
+    ignores_soft_statements
+        Whether statements with a confidence have no influence.
     doubts
         Whether it can find out which statements are wrong.
     binds_any_probability
@@ -77,6 +79,7 @@ class Method:
     cross_validates: bool = False
     maximises_likelihood: bool = False
     weighs_all_statements: bool = False
+    ignores_soft_statements: bool = False
     doubts: bool = False
     binds_any_probability: bool = False
 

@@ -77,7 +77,7 @@ def _held_out_log_likelihoods(problem: Problem, blocks: tuple[Block, ...], prior
 
 def soft_statements_ignored(problem: Problem) -> list[Finding]:
     """The finding of methods that handle hard statements only."""
-    if problem.constraints.linear.hard.all():
+    if not problem.has_soft_statements:
         return []
     message = "Statements with a confidence had no influence: this method handles hard statements only."
     return [Finding("soft statements ignored", message)]

@@ -51,11 +51,13 @@ def extra_terms(extras: Extras, named: Any, theta: Any) -> float:
         weight = extras.weights[extra]
         total = -extras.bounds[extra]
         start, stop = extras.starts[extra], extras.starts[extra + 1]
-        if np.isnan(weight):
+        if np.isnan(weight) or weight < 0.0:
             for e in range(start, stop):
                 total += extras.values[e] * np.log(max(theta[extras.indices[e]], SMALLEST))
             if total > 0.0:
-                return -np.inf
+                if np.isnan(weight):
+                    return -np.inf
+                density += 0.5 * weight * total * total
             continue
         for e in range(start, stop):
             total += extras.values[e] * theta[extras.indices[e]]

@@ -19,7 +19,7 @@ class Extras(NamedTuple):
     indices: Any
     values: Any
     bounds: Any  # (extras,)
-    weights: Any  # (extras,) NaN: a product, which is hard
+    weights: Any  # (extras,) NaN: a product that is hard; below zero: one that is soft, with the weight −w
     equality: Any  # (extras,)
 
 

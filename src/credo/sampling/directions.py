@@ -56,7 +56,7 @@ class Directions:
     rays: Flags  # (moves,) which are rays: states that are raised at the cost of all others of their distributions
     extras: csr_array  # (products, then soft statements; parameters)
     extra_bounds: Numbers
-    extra_weights: Numbers  # NaN: a product constraint
+    extra_weights: Numbers  # NaN: a hard product; below zero: a soft one
     extra_equality: Flags
     compared: Flags  # (distributions,) which an equality compares with others, or states of which with each other
 
@@ -243,10 +243,16 @@ def _distinct_inequalities(block: Block, linear: LinearConstraints) -> LinearCon
 
 
 def _extras(block: Block, soft_weight: float | None) -> tuple[csr_array, Numbers, Numbers, Flags]:
-    """Hard products, and soft linear statements with the weight W·C each [liao, eq. 5]."""
+    """Products, and soft linear statements with the weight W·C each [liao, eq. 5].
+
+    Hard products have no weight, soft ones that of their logarithm, with a minus to tell them from linear statements.
+    """
     from scipy.sparse import csr_array, vstack
 
-    products = [product for product in block.products if product.confidence is None]
+    hard = [product for product in block.products if product.confidence is None]
+    weighed = [product for product in block.products if product.confidence is not None] if soft_weight else []
+    products = [*hard, *(product for product in weighed if np.isfinite(product.log_bound))]
+    costs = [-(soft_weight or 0.0) * product.confidence for product in products if product.confidence is not None]
     lengths = [len(product.indices) for product in products]
     values = np.array([value for product in products for value in product.exponents], dtype=np.float64)
     places = np.array([index for product in products for index in product.indices], dtype=np.int64)
@@ -255,7 +261,7 @@ def _extras(block: Block, soft_weight: float | None) -> tuple[csr_array, Numbers
     return (
         csr_array(vstack([matrix, soft.matrix(block.size)], format="csr")),
         np.concatenate((np.array([product.log_bound for product in products]), soft.bounds)),
-        np.concatenate((np.full(len(products), np.nan), (soft_weight or 0.0) * soft.confidences)),
+        np.concatenate((np.full(len(hard), np.nan), costs, (soft_weight or 0.0) * soft.confidences)),
         np.concatenate((np.zeros(len(products), dtype=np.bool_), soft.equality)),
     )
 

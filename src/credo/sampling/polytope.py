@@ -69,7 +69,8 @@ def sample_block(
     """
     began = perf_counter()
     shape = np.ascontiguousarray(shape, dtype=np.float64)
-    soft = soft_weight is not None and not block.linear.hard.all()
+    soft_products = any(product.confidence is not None for product in block.products)
+    soft = soft_weight is not None and (soft_products or not block.linear.hard.all())
     if not soft and not block.linear.hard.any() and not any(product.confidence is None for product in block.products):
         values = _independent(block, shape, chains, draws, seed)
         return Samples(values, effective_sizes(values), r_hat(values), perf_counter() - began)

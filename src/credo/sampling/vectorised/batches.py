@@ -61,12 +61,13 @@ class ExtraTerms:
 
     matrix: Numbers  # (extras + 1, parameters + 1); the last of each is padding
     bounds: Numbers  # (extras + 1, 1)
-    weights: Numbers  # (extras + 1, 1) zero for products
+    weights: Numbers  # (extras + 1, 1) zero for hard products
     product: Flags  # (extras + 1,)
+    hard: Flags  # (extras + 1,)
     equality: Flags  # (extras + 1,)
 
     def values(self, theta: Numbers) -> Numbers:
-        """Σ e·log θ − log bound of products, Σ c·θ − bound of soft statements, (extras + 1, chains)."""
+        """Σ e·log θ − log bound of products, Σ c·θ − bound of linear statements, (extras + 1, chains)."""
         found = self.matrix @ theta - self.bounds
         if self.product.any():
             logs = np.log(np.maximum(theta, SMALLEST))
@@ -74,14 +75,14 @@ class ExtraTerms:
         return np.asarray(found, dtype=np.float64)
 
     def log_density(self, values: Numbers, chosen: Indices) -> Numbers:
-        """0 or −∞ for a product, −w/2·violation² for a soft statement; `values` is (len(chosen), …)."""
-        product, equality = self.product[chosen], self.equality[chosen]
-        shape = (*product.shape, *(1,) * (values.ndim - product.ndim))
-        product, equality = product.reshape(shape), equality.reshape(shape)
+        """0 or −∞ for a hard product, −w/2·violation² for what is soft; `values` is (len(chosen), …)."""
+        hard, equality = self.hard[chosen], self.equality[chosen]
+        shape = (*hard.shape, *(1,) * (values.ndim - hard.ndim))
+        hard, equality = hard.reshape(shape), equality.reshape(shape)
         weights = self.weights[:, 0][chosen].reshape(shape)
         violated = np.where(equality, values, np.maximum(values, 0.0))
         soft = -0.5 * weights * violated**2
-        return np.where(product, np.where(values > 0.0, -np.inf, 0.0), soft) if product.any() else soft
+        return np.where(hard, np.where(values > 0.0, -np.inf, 0.0), soft) if hard.any() else soft
 
 
 def extra_terms_of(extras: Extras, parameters: int) -> ExtraTerms:
@@ -92,7 +93,8 @@ def extra_terms_of(extras: Extras, parameters: int) -> ExtraTerms:
     return ExtraTerms(
         matrix,
         np.append(extras.bounds, 0.0)[:, None],
-        np.append(np.nan_to_num(extras.weights), 0.0)[:, None],
+        np.append(np.abs(np.nan_to_num(extras.weights)), 0.0)[:, None],
+        np.append(np.isnan(extras.weights) | (extras.weights < 0.0), False),
         np.append(np.isnan(extras.weights), False),
         np.append(extras.equality.astype(np.bool_), False),
     )
