@@ -257,6 +257,8 @@ def bounded_sums(  # pragma: no cover
             if tight[j]:
                 free_weight -= sums[j]
                 free_mass -= alpha[j]
+        if free_mass <= 0.0 or free_weight <= 0.0:
+            return False  # nothing is left for the others, by rounding
         level = free_weight / free_mass
         changed = False
         for j in range(m):

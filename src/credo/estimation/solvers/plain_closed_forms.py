@@ -117,7 +117,10 @@ def bounded_sums(weights: Numbers, linear: LinearConstraints) -> Optimum | None:
     else:
         tight = np.zeros(len(linear), dtype=np.bool_)
         while True:
-            level = float((weights.sum() - sums[tight].sum()) / (1 - alpha[tight].sum()))
+            free_weight, free_mass = float(weights.sum() - sums[tight].sum()), float(1.0 - alpha[tight].sum())
+            if free_mass <= 0.0 or free_weight <= 0.0:
+                return None  # nothing is left for the others, by rounding
+            level = free_weight / free_mass
             more = ~tight & (sums > alpha * level)
             if not more.any():
                 break

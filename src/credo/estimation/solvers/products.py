@@ -34,6 +34,7 @@ from credo.types import Numbers
 
 STARTS = 8
 STEPS, CUTS = 60, 40
+MANY_SOLUTIONS, OFTEN = 400, 10_000  # of convex steps after which they are solved by compiled code
 HOLDS = 1e-9  # of a product constraint, in logarithms: where cutting ends
 LIMIT = 1e-8  # a product constraint that misses by more is violated
 SMALLEST = 1e-6  # where tangents of logarithms are taken at least; steeper ones would drown the other factors
@@ -167,6 +168,7 @@ def descend_together(descents: Sequence[Descent], repetitions: int = 1) -> list[
     """Run descents side by side, so that their tasks are solved in one call."""
     ends: list[End | None] = [None] * len(descents)
     answers: dict[int, BlockEstimate | None] = dict.fromkeys(range(len(descents)))
+    made = 0
     while answers:
         asked: dict[int, Task] = {}
         for number, answer in answers.items():
@@ -174,7 +176,9 @@ def descend_together(descents: Sequence[Descent], repetitions: int = 1) -> list[
                 asked[number] = descents[number].send(answer)
             except StopIteration as stop:
                 ends[number] = stop.value
-        answers = dict(zip(asked, _solved(list(asked.values()), repetitions), strict=True))
+        often = repetitions if made < MANY_SOLUTIONS else max(repetitions, OFTEN)  # this will take a while
+        answers = dict(zip(asked, _solved(list(asked.values()), often), strict=True))
+        made += len(asked)
     return ends
 
 

@@ -153,7 +153,8 @@ def _cut(
         moving &= high > low * (1.0 + 2e-16)
         if not moving.any():
             break
-        newton = mu - excess / np.where(slope > 0.0, slope, 1.0)
+        with np.errstate(over="ignore"):  # of a step that is too long to be taken
+            newton = mu - excess / np.where(slope > 0.0, slope, 1.0)
         halved = np.where(low > 0.0, np.sqrt(low) * np.sqrt(high), 0.5 * high)
         good = (slope > 0.0) & (newton > low) & (newton < high)
         mu = np.where(moving, np.where(good, newton, halved), mu)
