@@ -60,7 +60,7 @@ class Violation:
     """A statement that does not hold, the largest amount by which it is missed, and its confidence.
 
     The amount is in the unit of the statement. For a statement that compares products it is the share of its larger
-    side that is too much.
+    side that is too much, or that side itself if the other is zero.
     """
 
     statement: StatementReference

@@ -6,13 +6,15 @@ With θ = softmax(β), a step u with Σ θ u = 0 in each distribution changes lo
     F(u) = F(0) − Σ w u + ½ Σ D u² + Σ_j p_j max(0, e_j + J_j u)²,    J = c θ for linear constraints, c for products,
 
 where e is what a constraint's left side exceeds its right by, and equalities are not cut off at zero. The minimum under
-the constraints that count, those violated at u, is a problem of least squares. In it the likeliest state of each
-distribution follows from the others, as Σ θ u = 0. Its matrix is dense for small blocks, and sparse for large ones,
-where each constraint names few parameters and few are violated at once.
+the constraints that count, those violated at u, is a problem of least squares. In small blocks the likeliest state of
+each distribution follows from the others in it, as Σ θ u = 0. In large ones that would link all states of a
+distribution with each other; there the equations are those of multipliers, one for each constraint that counts and for
+each sum, whose memory grows with the entries of the constraints alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -33,9 +35,13 @@ from credo.kernels.penalty import (
 from credo.types import Flags, Indices, Numbers
 
 DENSE = 96  # free parameters: from 100 on, libraries take several threads, which on busy cores wait for each other
-REGULARISATION = 1e-14  # of a sparse system with a diagonal of ones; refinements make up for it
+REGULARISATION = 1e-14  # of normal equations with a diagonal of ones; refinements make up for it
+LEAST_SLACK = 4e-16  # of constraints of length one: those that repeat others leave no system singular
 REFINEMENTS = 2
 FILLED = 0.1  # the share of entries that are not zero, from which dense factors are the quicker ones
+FILLED_IN = 40  # entries of normal equations, for each of the constraints and distributions, that are few
+CROWDED = 16  # constraints of a parameter, above which the products of all their pairs are many
+SMALLEST_PIVOT = 1e-3  # of the largest in its column
 
 
 def newton_plain(
@@ -154,10 +160,29 @@ class _Model:
         return float((0.5 * self.curvature * step - point.weights) @ step) + cost, counted
 
     def _aim(self, counted: Flags) -> Numbers:
-        """The minimum of F(u) if the same constraints count everywhere, by least squares."""
+        """The minimum of F(u) if the same constraints count everywhere."""
+        counted = counted & (self.point.penalties > 0.0)
+        of, distributions = self.point.constraints.distribution_of, self.point.constraints.distributions
+        likeliest = np.lexsort((self.point.theta, of))[distributions[1:] - 1]
+        if len(of) - len(likeliest) <= DENSE or self._is_compact(counted, likeliest):
+            return self._aim_of_free_states(counted, likeliest)
+        return self._aim_with_multipliers(counted)
+
+    def _is_compact(self, counted: Flags, likeliest: Indices) -> bool:
+        """Whether multipliers outnumber free states, and the matrix over these has few entries."""
+        rows = self.point.constraints
+        if int(counted.sum()) + len(likeliest) < len(self.curvature) - len(likeliest):
+            return False
+        sizes, inside = np.diff(rows.distributions), counted[self.owners]
+        named = np.ones(len(self.curvature))
+        named[likeliest] = sizes  # each of the others changes it
+        pairs = float((sizes**2.0).sum() + (np.bincount(self.owners[inside], named[rows.indices[inside]]) ** 2).sum())
+        return pairs <= FILLED_IN * (len(self.curvature) + int(inside.sum()))
+
+    def _aim_of_free_states(self, counted: Flags, likeliest: Indices) -> Numbers:
+        """By least squares, where the likeliest state of each distribution follows from the others."""
         point, rows, root = self.point, self.point.constraints, np.sqrt(self.curvature)
         of, n = rows.distribution_of, len(root)
-        likeliest = np.lexsort((point.theta, of))[rows.distributions[1:] - 1]
         free = np.delete(np.arange(n), likeliest)
         at, others, inside = np.arange(len(free)), likeliest[of[free]], counted[self.owners]
         build = _dense if len(free) <= DENSE else _sparse
@@ -171,6 +196,22 @@ class _Model:
         solve = _solve_dense if len(free) <= DENSE else _solve_sparse
         right = point.weights / root, -pull * point.excess[counted]
         return np.asarray(steps @ solve(weighted @ steps, jacobian @ steps, *right))
+
+    def _aim_with_multipliers(self, counted: Flags) -> Numbers:
+        """By the equations of v = √D u and of the multipliers of constraints and of the sums Σ θ u = 0."""
+        point, rows, root = self.point, self.point.constraints, np.sqrt(self.curvature)
+        of, inside, count = rows.distribution_of, counted[self.owners], int(counted.sum())
+        columns = np.concatenate((rows.indices[inside], np.arange(len(root))))
+        owners = np.concatenate(((np.cumsum(counted) - 1)[self.owners[inside]], count + of))
+        values = np.concatenate((point.entries[inside], point.theta)) / root[columns]
+        sums = len(rows.distributions) - 1
+        slack = np.concatenate((0.5 / point.penalties[counted], np.zeros(sums)))
+        right = np.concatenate((-point.excess[counted], np.zeros(sums)))
+        scale = 1.0 / np.sqrt(np.bincount(owners, values**2, len(slack)) + slack)
+        matrix = _sparse(values * scale[owners], owners, columns, (len(slack), len(root)))
+        step = _solve_with_multipliers(matrix, scale**2 * slack, point.weights / root, scale * right) / root
+        # What rounding leaves of the sums. A constant in a distribution changes none of its probabilities.
+        return np.asarray(step - np.add.reduceat(point.theta * step, rows.distributions[:-1])[of])
 
 
 def _dense(values: Numbers, rows: Indices, columns: Indices, shape: tuple[int, int]) -> Numbers:
@@ -195,20 +236,49 @@ def _sparse(values: Numbers, rows: Indices, columns: Indices, shape: tuple[int, 
 
 def _solve_sparse(upper: Any, lower: Any, first: Numbers, second: Numbers) -> Numbers:
     """The same by normal equations, refined with the matrix itself [björck 1987]."""
-    from scipy.linalg import lu_factor, lu_solve
     from scipy.sparse import diags, vstack
-    from scipy.sparse.linalg import splu
 
     matrix, right = vstack((upper, lower), format="csc"), np.concatenate((first, second))
     scale = 1.0 / np.sqrt(np.asarray(matrix.power(2).sum(axis=0)).ravel())
     matrix = matrix @ diags(scale)
-    normal = (matrix.T @ matrix + diags(np.full(len(scale), REGULARISATION))).tocsc()
-    if normal.nnz > FILLED * len(scale) ** 2:
-        solve = partial(lu_solve, lu_factor(normal.toarray()))
-    else:
-        options = {"SymmetricMode": True}
-        solve = splu(normal, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).solve
+    solve = _factors((matrix.T @ matrix + diags(np.full(len(scale), REGULARISATION))).tocsc(), 0.0)
     solution = np.zeros(len(scale))
     for _ in range(1 + REFINEMENTS):
         solution += solve(matrix.T @ (right - matrix @ solution))
     return np.asarray(scale * solution)
+
+
+def _solve_with_multipliers(matrix: Any, slack: Numbers, first: Numbers, second: Numbers) -> Numbers:
+    """The v of v + Bᵀλ = first, B v − slack·λ = second, refined with these equations themselves; B is the matrix.
+
+    Columns of B with few entries are eliminated first. Each leaves as many products as its entries have pairs: where
+    constraints are few, all that is left is a small system in λ. Columns with many entries stay in the system.
+    """
+    from scipy.sparse import bmat, diags, identity
+
+    many = np.flatnonzero(np.diff(matrix.indptr) > (CROWDED if len(slack) > DENSE else len(slack)))
+    few = np.delete(np.arange(matrix.shape[1]), many)
+    crowded, others = matrix[:, many], matrix[:, few]
+    eliminated = others @ others.T + diags(slack + LEAST_SLACK)
+    system = bmat([[identity(len(many)), crowded.T], [crowded, -eliminated]], format="csc")
+    solve = _factors(system, SMALLEST_PIVOT)
+    v, multipliers = np.zeros(len(first)), np.zeros(len(slack))
+    for _ in range(1 + REFINEMENTS):
+        left = first - v - matrix.T @ multipliers
+        missing = second - matrix @ v + slack * multipliers
+        found = solve(np.concatenate((left[many], missing - others @ left[few])))
+        multipliers += found[len(many) :]
+        v[many] += found[: len(many)]
+        v[few] += left[few] - others.T @ found[len(many) :]
+    return v
+
+
+def _factors(system: Any, smallest_pivot: float) -> Callable[[Numbers], Numbers]:
+    """What solves a symmetric system; pivots on the diagonal are at least such a share of the largest in the column."""
+    from scipy.linalg import lu_factor, lu_solve
+    from scipy.sparse.linalg import splu
+
+    if system.shape[0] <= DENSE or system.nnz > FILLED * system.shape[0] ** 2:
+        return partial(lu_solve, lu_factor(system.toarray()))
+    options = {"SymmetricMode": True}
+    return splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=smallest_pivot, options=options).solve
