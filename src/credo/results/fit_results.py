@@ -260,7 +260,8 @@ class FitResult:
         polars.DataFrame
             `place`, the line of the statement, null for one made in Python; `statement`, its words; `amount`, by how
             much it is missed, in the unit in which it is written (for a product the share of its larger side that is
-            too much, or that side itself if the other is zero); and `confidence`, null for a statement that must hold. Worst first.
+            too much, or that side itself if the other is zero); and `confidence`, null for a statement that must hold.
+            Worst first.
         """
         return violations_frame(self)
 
