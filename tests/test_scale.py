@@ -49,7 +49,7 @@ def learn(*arguments: str) -> tuple[str, float, float, float, float]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is asked of Unix")
-@pytest.mark.parametrize("method", ["cml", "qmapc"])
+@pytest.mark.parametrize("method", ["cml", "qmapc", "co"])
 def test_two_thousand_states_take_little_memory(method: str) -> None:
     _, value, least, megabytes, _ = learn("states", "2000", method, "explain")
     assert value >= 0.1 - 1e-9
@@ -74,7 +74,7 @@ def test_thousands_of_configurations_are_solved_at_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is asked of Unix")
-@pytest.mark.parametrize("method", ["cml", "cmap", "cme", "qmapc", "posterior"])
+@pytest.mark.parametrize("method", ["cml", "cmap", "cme", "qmapc", "co", "cem", "posterior"])
 def test_twenty_thousand_states(method: str) -> None:
     _, value, _, megabytes, seconds = learn("states", "20000", method, "explain")
     assert value >= 0.1 - 1e-9

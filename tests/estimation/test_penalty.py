@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +12,7 @@ from scipy.optimize import approx_fprime
 import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
+from credo.constraints.stage_costs import estimating
 from credo.estimation import penalised as penalty
 from credo.estimation.penalised import FEASIBLE, PenalisedObjective, is_small, train
 from credo.estimation.solvers import penalty_newton
@@ -96,6 +99,67 @@ def test_large_blocks_reach_the_exact_optimum(filled: float, monkeypatch: pytest
     trained = train(task, plain=False)
     assert trained.converged
     assert trained.certificate.violation <= FEASIBLE
+    assert objective(task, trained.theta) == pytest.approx(objective(task, exact.theta), rel=1e-6)
+
+
+def wide_constraints(kind: str, states: int) -> list[LinearConstraint]:
+    """Few bounds, comparisons of neighbours or of all states with one, sums of many, and equalities that repeat."""
+    if kind == "bounds":
+        return [at_most([3], [1.0], 0.001), at_most([5], [-1.0], -0.2)]
+    if kind == "neighbours":
+        return [at_most([i, i + 1], [1.0, -1.0], 0.0, i) for i in range(states - 1)]
+    if kind == "mode":
+        return [at_most([i, states - 1], [1.0, -1.0], 0.0, i) for i in range(states - 1)]
+    if kind == "sums":
+        everything = tuple(range(states))
+        mean = LinearConstraint(everything, tuple(i / states for i in everything), 0.4, 1, equality=True)
+        return [at_most(list(range(states // 2)), [1.0] * (states // 2), 0.7), mean]
+    pairs = [LinearConstraint((i, i + 1), (1.0, -1.0), 0.001, i, equality=True) for i in range(0, 100, 2)]
+    return [*pairs, *pairs, LinearConstraint(tuple(range(states)), (1.0,) * states, 1.0, 1, equality=True)]
+
+
+def wide_task(kind: str, states: int) -> Task:
+    generator = np.random.default_rng(states)
+    weights = generator.multinomial(200, generator.dirichlet(np.full(states, 0.3))).astype(float)
+    return Task(make_block([states], wide_constraints(kind, states)), weights)
+
+
+@pytest.mark.parametrize("kind", ["bounds", "neighbours", "mode", "sums", "repeated"])
+def test_steps_with_multipliers_end_where_those_of_free_states_do(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = wide_task(kind, 150)
+    with_multipliers = train(task)
+    monkeypatch.setattr(penalty_newton, "DENSE", 150)
+    assert with_multipliers.converged
+    np.testing.assert_allclose(with_multipliers.theta, train(task).theta, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["bounds", "neighbours", "mode", "sums", "repeated"])
+def test_many_states_take_memory_in_proportion(kind: str) -> None:
+    """A matrix over 3,000 states would take 72 MB."""
+    task = wide_task(kind, 3_000)
+    penalised = PenalisedObjective.of(task)
+    start = np.log(task.weights + 0.01)
+    penalised.minimise(start[:], 1.0)  # what is imported does not count
+    tracemalloc.start()
+    penalised.minimise(start, 100.0)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 20e6
+    assert used < estimating([task.block]).bytes
+
+
+def test_many_constraints_on_few_states_take_the_smaller_system() -> None:
+    """As many constraints as states of a hundred distributions, twice: neither way may lose the optimum."""
+    generator = np.random.default_rng(2)
+    truth = generator.dirichlet(np.ones(2), 100).ravel()
+    constraints = []
+    for number in range(1_000):
+        a, b = generator.choice(len(truth), 2, replace=False).tolist()
+        constraints.append(at_most([a, b], [1.0, -1.0], float(truth[a] - truth[b]), number))
+    task = Task(make_block([2] * 100, constraints), generator.multinomial(5_000, truth / 100).astype(float))
+    (exact,) = solve_certified([task])
+    trained = train(task)
+    assert trained.converged
     assert objective(task, trained.theta) == pytest.approx(objective(task, exact.theta), rel=1e-6)
 
 
