@@ -11,6 +11,7 @@ from credo.model.network import Network
 PLAIN_NAME = re.compile(r"[a-z]\w*(?:[.\-]\w+)*")
 KEYWORDS = {"order", "rows", "in", "and", "on", "of", "is", "with", "by", "within", "share", "raises", "lowers"}
 FAR = ("1e4 * ", "1e7*", "1e-8 * ", "3e9*", "1e-12*", "1e13 * ")  # coefficients that differ by orders of magnitude
+TINY = 0.1  # of the numbers
 FAR_APART = 0.1  # of the sums
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -34,6 +35,9 @@ def random_knowledge(choose: Random, network: Network, most: int = 8) -> list[st
 
 def _number(choose: Random) -> str:
     value = choose.choice((choose.random(), round(choose.random(), 2), 0.05, 0.5, 0.0, 1.0))
+    if choose.random() < TINY:
+        value = choose.choice((1e-6, 1e-7, 3e-8, 1e-9, 2e-12, 1.0 - 1e-7, 1.0 - 4e-9))
+        return repr(value)
     return choose.choice((f"{value:.3g}", f"{100 * value:.4g}%", repr(value), f"{value:.2e}"))
 
 

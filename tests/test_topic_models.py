@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import polars as pl
 import pytest
 
 import credo
@@ -122,3 +125,11 @@ def test_too_many_topics() -> None:
 def test_stop_words_are_a_list() -> None:
     with pytest.raises(OptionError, match="stop_words is a list of words"):
         credo.topics(some_texts(6), 2, stop_words="english")
+
+
+@pytest.mark.parametrize(
+    "given", [5, None, pl.DataFrame({"text": ["a b"]}), pl.LazyFrame({"text": ["a b"]}), {"a": "b"}]
+)
+def test_texts_are_no_table_and_no_number(given: Any) -> None:
+    with pytest.raises(DataError, match="Texts are a list of strings, not a"):
+        credo.topics(given, 2)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from html import escape
 
 from credo.explain.held_out import HeldOutComparison
 from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.next_observation import NextObservation
 from credo.explain.plausibility import Plausibility, Verdict
 from credo.explain.statement_references import StatementReference
+from credo.terminal import escape
 from credo.types import Numbers
 
 

@@ -138,6 +138,9 @@ def read_corpus(
     """
     if isinstance(texts, str):
         raise DataError("Texts are a list of strings, not one string.")
+    if hasattr(texts, "columns") or isinstance(texts, Mapping) or not isinstance(texts, Iterable):
+        kind = type(texts).__name__
+        raise DataError(f'Texts are a list of strings, not a {kind}. Of a table, give one column: table["text"].')
     checked_whole_number(min_length, "min_length")
     checked_whole_number(min_documents, "min_documents")
     if isinstance(stop_words, str):
