@@ -138,7 +138,7 @@ def read_corpus(
     """
     if isinstance(texts, str):
         raise DataError("Texts are a list of strings, not one string.")
-    if hasattr(texts, "columns") or isinstance(texts, Mapping) or not isinstance(texts, Iterable):
+    if hasattr(type(texts), "columns") or isinstance(texts, Mapping) or not isinstance(texts, Iterable):
         kind = type(texts).__name__
         raise DataError(f'Texts are a list of strings, not a {kind}. Of a table, give one column: table["text"].')
     checked_whole_number(min_length, "min_length")
