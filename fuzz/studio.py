@@ -6,6 +6,7 @@ its draft holds, and the file of the text holds what it held before or what was 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from starlette.testclient import TestClient
+from httpx2 import ASGITransport, AsyncClient
 
 from credo.studio.app import make_app
 from credo.studio.folder import Folder, drop_draft, read_draft
@@ -91,32 +92,41 @@ def check(given: Input, folder: Path) -> str:
     path.write_text(TEXT, encoding="utf-8")
     drop_draft(path)  # of the input before: every input stands for itself
     (folder / "table.csv").write_text(TABLE, encoding="utf-8")
-    session = Session(Folder(folder))
-    app = make_app(session, TOKEN, [HOST])
-    with TestClient(app, base_url=f"http://{HOST}", follow_redirects=False) as client:
-        client.portal.call(session.open, path, folder / "table.csv")  # type: ignore[union-attr]
-        assert client.get(f"/?token={TOKEN}").status_code == 303
-        statuses = [_take(client, session, step) for step in given["steps"]]
-        _check_kept(session)
-        assert client.get("/api/state").status_code == 200
+    statuses = asyncio.run(_answers(given["steps"], path, folder))
     assert set(statuses) <= {200, 409, 422}, f"an answer was {max(statuses)}"
     return "refused" if 422 in statuses else "taken"
 
 
-def _take(client: TestClient, session: Session, step: dict[str, Any]) -> int:
+async def _answers(steps: list[dict[str, Any]], path: Path, folder: Path) -> list[int]:
+    """The status of every answer; in one event loop, without threads that wait for each other."""
+    session = Session(Folder(folder))
+    transport = ASGITransport(app=make_app(session, TOKEN, [HOST]))
+    async with AsyncClient(transport=transport, base_url=f"http://{HOST}", follow_redirects=False) as client:
+        try:
+            await session.open(path, folder / "table.csv")
+            assert (await client.get(f"/?token={TOKEN}")).status_code == 303
+            statuses = [await _take(client, session, step) for step in steps]
+            _check_kept(session)
+            assert (await client.get("/api/state")).status_code == 200
+        finally:
+            await session.close()
+    return statuses
+
+
+async def _take(client: AsyncClient, session: Session, step: dict[str, Any]) -> int:
     with _faulty(step.get("fault", "")):
         if "write" in step:
-            return _write(client, session, step)
+            return await _write(client, session, step)
         if "learn" in step:
-            status = _post(client, "/api/learn", step["learn"])
+            status = await _post(client, "/api/learn", step["learn"])
             if session.run is not None and step.get("kill"):
                 with suppress(ProcessLookupError):
                     os.kill(session.run.process.pid, signal.SIGKILL)
             return status
-        return _post(client, step["path"], step["content"])
+        return await _post(client, step["path"], step["content"])
 
 
-def _write(client: TestClient, session: Session, step: dict[str, Any]) -> int:
+async def _write(client: AsyncClient, session: Session, step: dict[str, Any]) -> int:
     assert session.opened is not None
     document = session.opened.document
     length = len(document.text.encode("utf-16-le", "surrogatepass")) // 2
@@ -124,7 +134,7 @@ def _write(client: TestClient, session: Session, step: dict[str, Any]) -> int:
     change = [place, [0, *step["write"], ""], length - place]
     version = document.version + bool(step["stale"])
     before, text = document.version, document.text
-    status = _post(
+    status = await _post(
         client,
         "/api/updates",
         {
@@ -138,9 +148,9 @@ def _write(client: TestClient, session: Session, step: dict[str, Any]) -> int:
     return status
 
 
-def _post(client: TestClient, path: str, content: object) -> int:
+async def _post(client: AsyncClient, path: str, content: object) -> int:
     headers = {"Origin": f"http://{HOST}", "Content-Type": "application/json"}
-    answer = client.post(path, content=json.dumps(content), headers=headers)
+    answer = await client.post(path, content=json.dumps(content), headers=headers)
     if answer.status_code != 200:
         assert answer.json()["error"], "an error has no words"
     return int(answer.status_code)
