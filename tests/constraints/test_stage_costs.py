@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,28 @@ def test_dense_systems_and_filled_factors_count() -> None:
     linked = make_block([2] * 5_000, [at_most([2 * k, 2 * k + 2], [1.0, -1.0], 0.0) for k in range(4_999)])
     assert estimating([small]).bytes < estimating([large]).bytes < estimating([linked]).bytes
     assert estimating([linked]).bytes < 1e9
+
+
+def test_states_that_nothing_names_fill_no_factors() -> None:
+    wide = make_block([100_000], [at_most([3], [1.0], 0.1)])
+    named = make_block([20_000], [at_most([k, k + 1], [1.0, -1.0], 0.0) for k in range(19_999)])
+    assert estimating([wide]).bytes < 100e6
+    assert estimating([named]).bytes > 5 * estimating([make_block([20_000], [at_most([3], [1.0], 0.1)])]).bytes
+
+
+@pytest.mark.parametrize("method", ["cml", "co", "cem"])
+def test_many_states_under_one_bound_fit_into_what_they_take(method: str) -> None:
+    """20,000 states: what is refused is more than is taken, and what is allowed is enough."""
+    states = [f"s{k}" for k in range(20_000)]
+    network, rows = credo.Network({"x": states}), pl.DataFrame({"x": states[:50]})
+    with pytest.raises(TooLargeError, match=r"under 1 constraint needs about 13.\d MB, and 5.0 MB are allowed"):
+        credo.fit(network, rows, "P(x=s3) <= 0.01", method=method, memory_limit=5_000_000)
+    credo.fit(network, rows, "P(x=s3) <= 0.01", method=method, memory_limit=30_000_000)
+    tracemalloc.start()
+    credo.fit(network, rows, "P(x=s3) <= 0.01", method=method, memory_limit=30_000_000)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 30_000_000
 
 
 def test_a_page_shows_so_many_configurations_of_a_variable() -> None:
@@ -102,8 +125,6 @@ def test_long_stages_are_announced() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is asked of Unix")
 def test_the_estimate_is_no_less_than_what_is_used() -> None:
     """The arrays of 3,000 blocks, as Python itself counts them."""
-    import tracemalloc
-
     from credo.constraints.blocks import blocks_of
     from credo.constraints.lower import lower
     from credo.estimation.solvers.block_estimates import estimate_blocks

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.progress import ProgressEvent
 from credo.sampling import averages
-from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
+from credo.sampling.distributions import Draws, Hyperparameters, arrays_of, sampled_distributions
 from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan, sampling_seconds
 from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
 from credo.sampling.vectorised import CHAINS
@@ -491,6 +492,51 @@ def test_less_memory_means_fewer_draws() -> None:
     assert fewer.draws == fewer.max_draws == 100
     assert "100 draws instead of 250" in fewer.findings[0].message
     assert "memory" in fewer.findings[0].message
+
+
+def test_averages_of_many_states_take_little_beside_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They took four copies of the draws; a few states at a time, they are the same."""
+    counts = np.random.default_rng(0).integers(0, 3, (2, 4_000)).astype(float)
+    sampled = sampled_distributions(family(2, 4_000), ("x",), Given({"x": counts}), ())  # type: ignore[arg-type]
+    hyper, rng = Hyperparameters().resolved(sampled), np.random.default_rng(1)
+    draws = Draws(
+        np.zeros((2, 400, 0)),
+        np.zeros((2, 400, 2), dtype=np.int8),
+        rng.dirichlet(np.ones(4_000), (2, 400)),
+        rng.dirichlet(np.ones(5), (2, 400, 1)),
+        rng.dirichlet(np.ones(4_000), (2, 8, 2)).reshape(2, 8, 8_000),
+        np.full(8_000, 1e-6),
+        np.full(8, 50),
+    )
+    averages.averages_of(sampled, hyper, draws)  # what is imported does not count
+    tracemalloc.start()
+    thin = averages.averages_of(sampled, hyper, draws)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < draws.means.nbytes
+    monkeypatch.setattr(averages, "DRAWN_CHUNK", 2**30)
+    whole = averages.averages_of(sampled, hyper, draws)
+    for name in ("means", "variances", "errors"):
+        np.testing.assert_allclose(getattr(thin, name), getattr(whole, name), rtol=1e-9, atol=1e-18)
+
+
+@pytest.mark.slow
+def test_the_draws_of_many_states_keep_to_the_limit() -> None:
+    """8,000 states took 385 MB where 300 were allowed."""
+    states = [f"s{k}" for k in range(8_000)]
+    network, rows = Network({"x": states}), pl.DataFrame({"x": states[:50]})
+
+    def learn_within(limit: int, **options: int) -> credo.Fit:
+        given = PosteriorOptions(**options)
+        return credo.fit(network, rows, "P(x=s3) <= 0.1", method="posterior", memory_limit=limit, posterior=given)
+
+    learn_within(3 * 10**8, draws=50, warmup=10)  # compiled code stays
+    tracemalloc.start()
+    fit = learn_within(3 * 10**8)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 3 * 10**8
+    assert any("memory allows no more" in each.message for each in fit.findings)
 
 
 # Time -----------------------------------------------------------------------------------------------------------------

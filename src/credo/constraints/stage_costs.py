@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
 
+import numpy as np
+
 from credo.constraints.blocks import Block
 from credo.errors import TooLargeError, counted, readable_bytes
 from credo.memory import memory_limit_or_default
@@ -20,6 +22,7 @@ from credo.progress import ProgressEvent, ProgressListener
 BYTES_PER_BLOCK, BYTES_PER_PARAMETER, BYTES_PER_ENTRY = 6_000, 500, 400  # of estimates, certificates and stacked arrays
 BYTES_PER_FACTOR = 64  # of a sparse factor, and of what it is computed from
 FILL = 4.0  # entries of factors for each entry of a system, times the logarithm of its size
+ENTRIES_ALONE = 3  # of a state that no constraint names
 SMALL_SYSTEM = 400  # unknowns up to which systems are dense
 SECONDS_PER_BLOCK, SECONDS_PER_ENTRY = 1e-4, 2e-5
 SECONDS_PER_PRODUCT = 0.5  # a block with statements about products; most take a thirtieth of it
@@ -56,13 +59,19 @@ def estimating(blocks: Sequence[Block]) -> Cost:
 
 
 def _system_bytes(block: Block) -> float:
-    """The memory of one Newton system: dense where it is small, or where products make it so."""
+    """The memory of one Newton system: dense where it is small, or where products make it so.
+
+    A state that no constraint names has entries of its own and in the sum of its distribution, and fills nothing in.
+    """
     constraints = len(block.linear)
     unknowns = block.size + constraints + len(block.configurations)
     if unknowns <= SMALL_SYSTEM or block.products:
         return 3 * 8.0 * unknowns**2
-    entries = 2.0 * (len(block.linear.indices) + block.size) + unknowns
-    return BYTES_PER_FACTOR * min(0.5 * unknowns**2, FILL * entries * log2(unknowns))
+    named = len(np.unique(block.linear.indices))
+    linked = named + constraints + len(block.configurations)
+    entries = 2.0 * (len(block.linear.indices) + named) + linked
+    filled = min(0.5 * linked**2, FILL * entries * log2(max(2, linked)))
+    return BYTES_PER_FACTOR * (filled + ENTRIES_ALONE * (block.size - named))
 
 
 def explaining(blocks: Sequence[Block], parameters: int) -> Cost:

@@ -20,6 +20,7 @@ from credo.types import Flags, Numbers
 SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
 NO_VARIANCE = 1e-14  # what rounding leaves of a constant
 CHUNK = 2**22  # numbers in memory at once
+DRAWN_CHUNK = 2**19  # of all draws, of which there are several copies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +39,21 @@ class Averages:
 
 
 def averages_of(sampled: SampledDistributions, hyperparameters: Hyperparameters, found: Draws) -> Averages:
-    """The averages of all draws, CPT by CPT where nothing was observed."""
+    """The averages of all draws, CPT by CPT where nothing was observed, and some states of a CPT at a time."""
     layout = sampled.layout
     first, second, errors = np.empty((3, layout.size))
+    step = max(1, DRAWN_CHUNK // max(1, found.means.shape[0] * found.means.shape[1]))
     for family, name in enumerate(sampled.names):
-        cells = slice(sampled.cells[family], sampled.cells[family + 1])
-        means, weights = found.means[:, :, cells], found.weights[:, :, family]
-        predicted = layout.view(sampled.predicted, name)
-        shared, share, squares = unseen_moments(hyperparameters, weights, means, predicted)
-        layout.view(first, name)[:] = shared.mean(axis=(0, 1)) + share.mean() * predicted
-        layout.view(second, name)[:] = squares
-        layout.view(errors, name)[:] = _unseen_errors(_part_means(shared), _part_means(share), predicted)
+        begin, end = sampled.cells[family : family + 2].tolist()
+        weights = found.weights[:, :, family]
+        for start in range(0, end - begin, step):
+            some = slice(start, min(start + step, end - begin))
+            means = found.means[:, :, begin + some.start : begin + some.stop]
+            predicted = layout.view(sampled.predicted, name)[:, some]
+            shared, share, squares = unseen_moments(hyperparameters, weights, means, predicted, end - begin)
+            layout.view(first, name)[:, some] = shared.mean(axis=(0, 1)) + share.mean() * predicted
+            layout.view(second, name)[:, some] = squares
+            layout.view(errors, name)[:, some] = _unseen_errors(_part_means(shared), _part_means(share), predicted)
     parameters, edge = sampled.parameters(), found.theta.shape[2]
     first[parameters] = np.concatenate((found.theta.mean(axis=(0, 1)), found.mean))
     count = max(1, found.theta.shape[0] * found.theta.shape[1])
@@ -65,26 +70,27 @@ def not_mixed(sizes: Numbers, mixed: Numbers) -> Flags:
 
 
 def unseen_moments(
-    hyperparameters: Hyperparameters, weights: Numbers, means: Numbers, predicted: Numbers
+    hyperparameters: Hyperparameters, weights: Numbers, means: Numbers, predicted: Numbers, states: int
 ) -> tuple[Numbers, Numbers, Numbers]:
     """E θ and E θ² of distributions without data or statements: Σ_g π_g·b_g, and Σ_g π_g·b_g·(s_g·b_g + 1)/(s_g + 1).
 
-    `weights` is (…, components), `means` (…, states), and `predicted`, which the configurations do not share,
-    (configurations, states). Of each draw are returned the part of E θ that all configurations share, (…, states), and
-    how much of what is predicted is added to it, (…, 1); and E θ² averaged over draws, (configurations, states).
+    `weights` is (…, components), `means` (…, some of all `states`), and `predicted`, which the configurations do not
+    share, (configurations, the same states). Of each draw are returned the part of E θ that all configurations share,
+    (…, states), and how much of what is predicted is added to it, (…, 1); and E θ² averaged over draws,
+    (configurations, states).
     """
-    states, last = means.shape[-1], hyperparameters.first_predicted
+    last = hyperparameters.first_predicted
     shared, second = np.zeros(means.shape), np.zeros(predicted.shape)
     for g, strength in enumerate(hyperparameters.strengths()[0].tolist()):
         weight = weights[..., g, None]
         if g >= last:
             second += weight.mean() * predicted * (strength * predicted + 1.0) / (strength + 1.0)
             continue
-        base = np.full(states, 1.0 / states) if g < len(hyperparameters.uniform_strengths) else means
+        base = np.full(means.shape[-1], 1.0 / states) if g < len(hyperparameters.uniform_strengths) else means
         part = weight * base
         shared += part
         squares = part * (strength * base + 1.0) / (strength + 1.0)
-        second += squares.reshape(-1, states).mean(axis=0)
+        second += squares.reshape(-1, means.shape[-1]).mean(axis=0)
     return shared, weights[..., last:].sum(axis=-1, keepdims=True), second
 
 

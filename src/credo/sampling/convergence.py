@@ -20,7 +20,7 @@ from credo.types import Flags, Numbers
 LARGEST_R_HAT = 1.05  # above which a number is reported as uncertain
 SIGNIFICANT = 3.0  # the ratio of two variances with 15 and 240 degrees of freedom that chance exceeds once in 5000
 LEAST_HALF = 4  # draws of half a chain, fewer of which show no autocorrelation
-_CELLS = 4_000_000  # numbers transformed at a time
+_CELLS = 1_000_000  # numbers transformed at a time
 
 
 def split(draws: Numbers) -> Numbers:

@@ -89,6 +89,7 @@ def sample_long_chains(
     if chains.can_rest:
         snapshots, known = _with_slow(chains, snapshots, known, wanted, draws * options.thinning)
     chains.learn(region, snapshots.theta)
+    del snapshots  # as large as the draws to come
     chains.share_effort(known, np.full(len(known), wanted), draws * options.thinning)
     warmed, before = perf_counter() - began, chains.spent.copy()
     announce(warmed + warmed * draws * options.thinning / max(1, plan.warmup) * chains.mean_effort)

@@ -281,4 +281,5 @@ def _factors(system: Any, smallest_pivot: float) -> Callable[[Numbers], Numbers]
     if system.shape[0] <= DENSE or system.nnz > FILLED * system.shape[0] ** 2:
         return partial(lu_solve, lu_factor(system.toarray()))
     options = {"SymmetricMode": True}
-    return splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=smallest_pivot, options=options).solve
+    factors: Any = splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=smallest_pivot, options=options)
+    return lambda right: np.asarray(factors.solve(right))
