@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from credo.cli import signals
 from credo.model.network import Network
 from credo.testing import random_network
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# A command that runs in this process would else start the thread that ends it, at the next signal of any test.
+signals.end_on_signals = signals.Watch  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,6 @@ from pathlib import Path
 from unittest import mock
 
 from credo.cli import app as cli
-from credo.cli import learning_commands
-from credo.cli.signals import Watch
 
 
 @dataclass(frozen=True)
@@ -28,15 +26,13 @@ class Done:
 
 
 def run(*arguments: object, folder: Path | None = None) -> Done:
-    """Run `credo` with these arguments in a folder. Signals are left to the tests' own process."""
+    """Run `credo` with these arguments in a folder."""
     out, errors = (TextIOWrapper(BytesIO(), encoding="utf-8", newline="", write_through=True) for _ in range(2))
     with (
         _in_folder(folder),
         mock.patch.object(sys, "argv", ["credo", *map(str, arguments)]),
         mock.patch.object(sys, "stdout", out),
         mock.patch.object(sys, "stderr", errors),
-        mock.patch.object(cli, "end_on_signals", Watch),
-        mock.patch.object(learning_commands, "end_on_signals", Watch),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("default")
