@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from unittest.mock import patch
 from httpx2 import ASGITransport, AsyncClient
 
 from credo.studio.app import make_app
-from credo.studio.folder import Folder, drop_draft, read_draft
+from credo.studio.folder import Folder, read_draft
 from credo.studio.session import Session
 from fuzz.kind import Input, Kind
 
@@ -87,10 +88,11 @@ def _fault(choose: Random) -> str:
 def check(given: Input, folder: Path) -> str:
     """Every answer is one, and no text is lost."""
     assert isinstance(given, dict)
-    folder = folder.resolve()
+    folder = folder.resolve() / "studio"
+    shutil.rmtree(folder, ignore_errors=True)  # every input stands for itself
+    folder.mkdir()
     path = folder / "text.credo"
     path.write_text(TEXT, encoding="utf-8")
-    drop_draft(path)  # of the input before: every input stands for itself
     (folder / "table.csv").write_text(TABLE, encoding="utf-8")
     statuses = asyncio.run(_answers(given["steps"], path, folder))
     assert set(statuses) <= {200, 409, 422}, f"an answer was {max(statuses)}"
