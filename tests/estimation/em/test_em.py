@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from credo.errors import CheckpointWarning, DataError, FileError, OptionError
 from credo.estimation.counting import counting_step
 from credo.estimation.em import checkpoint as checkpoints
-from credo.estimation.em.driver import Iteration, hidden_variable_findings, run_em
+from credo.estimation.em.driver import EMResult, Iteration, hidden_variable_findings, run_em
 from credo.estimation.em.steps import Ended, MStep, Steps, extrapolate, init, next_limit, step
 from credo.io.dataset import Dataset
 from credo.model.network import Network
@@ -367,15 +368,11 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray | None]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("name", ["best", "theta", "counts"])
-def test_a_checkpoint_with_other_arrays_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, change: str
-) -> None:
-    if name == "counts" and change in ("no distribution", "negative"):
-        pytest.skip("counts are no distributions")
+@pytest.fixture
+def killed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Callable[..., EMResult]]:
+    """The checkpoint of a run that was killed in its second start, and what learns again."""
     network, prepared = mixture(2, 3, 40)
-    path, options = tmp_path / "run.npz", {"starts": 2, "max_iterations": 20}
+    path = tmp_path / "run.npz"
     monkeypatch.setattr(checkpoints, "SAVING_SHARE", 1e9)  # each step is saved
     reported: list[int] = []
 
@@ -384,11 +381,23 @@ def test_a_checkpoint_with_other_arrays_is_refused(
         if reported.count(1) == 3:
             raise Killed
 
+    again = partial(learn, network, prepared, checkpoint=path, starts=2, max_iterations=20)
     with pytest.raises(Killed):
-        learn(network, prepared, checkpoint=path, progress=kill_in_second_start, **options)
+        again(progress=kill_in_second_start)
+    return path, again
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ["best", "theta", "counts"])
+def test_a_checkpoint_with_other_arrays_is_refused(
+    killed_run: tuple[Path, Callable[..., EMResult]], name: str, change: str
+) -> None:
+    if name == "counts" and change in ("no distribution", "negative"):
+        pytest.skip("counts are no distributions")
+    path, again = killed_run
     repack(path, lambda arrays: arrays.update({name: CHANGES[change](arrays[name])}))
     with pytest.raises(OptionError, match="is not a checkpoint, or it is damaged"):
-        learn(network, prepared, checkpoint=path, **options)
+        again()
 
 
 @pytest.mark.parametrize(
@@ -396,25 +405,14 @@ def test_a_checkpoint_with_other_arrays_is_refused(
     [("done", None), ("done", [{}]), ("done", "text"), ("current", {"limit": "1"}), ("history", [None])],
 )
 def test_a_checkpoint_with_another_state_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: object
+    killed_run: tuple[Path, Callable[..., EMResult]], key: str, value: object
 ) -> None:
-    network, prepared = mixture(2, 3, 40)
-    path, options = tmp_path / "run.npz", {"starts": 2, "max_iterations": 20}
-    monkeypatch.setattr(checkpoints, "SAVING_SHARE", 1e9)  # each step is saved
-    reported: list[int] = []
-
-    def kill_in_second_start(each: Iteration) -> None:
-        reported.append(each.start)
-        if reported.count(1) == 3:
-            raise Killed
-
-    with pytest.raises(Killed):
-        learn(network, prepared, checkpoint=path, progress=kill_in_second_start, **options)
+    path, again = killed_run
     repack(
         path, lambda arrays: arrays.update(state=np.array(json.dumps({**json.loads(str(arrays["state"])), key: value})))
     )
     with pytest.raises(OptionError, match="is not a checkpoint, or it is damaged"):
-        learn(network, prepared, checkpoint=path, **options)
+        again()
 
 
 def repack(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
