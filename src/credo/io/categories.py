@@ -54,7 +54,7 @@ def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
         names = whole.columns if choose is None else choose(whole.columns)
         frame = as_polars({name: whole[name] for name in names})
     if not len(frame):
-        raise no_rows(source) if isinstance(source, str | os.PathLike) else no_rows()
+        raise no_rows(source)
     return frame
 
 

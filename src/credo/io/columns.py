@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -241,6 +242,7 @@ def no_weight() -> DataError:
     return DataError("All weights are zero: there is nothing to learn from. Give some row a weight above zero.")
 
 
-def no_rows(where: object = "The table") -> DataError:
-    """The error for a table without rows."""
+def no_rows(source: object = None) -> DataError:
+    """The error for a table without rows; a file is named."""
+    where = source if isinstance(source, str | os.PathLike) else "The table"
     return DataError(f"{where} has no rows: it holds names of columns at most.")

@@ -141,7 +141,7 @@ def stream_table(
             is_weighted, weight = True, weight + float(part.weights.sum())
         yield part
     if rows == 0:
-        raise no_rows(source) if isinstance(source, str | os.PathLike) else no_rows()
+        raise no_rows(source)
     if is_weighted and weight == 0.0:
         raise no_weight()
     if weights is not None and weight_column is None and (count := np.size(weights)) != rows:
