@@ -6,6 +6,9 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 INSTALL = $(BIN)/python $(PIP_INSTALL)
+# What builds the compiled core; editable installs build it again when its source changes, and so need it afterwards too.
+BUILD_TOOLS := meson-python cython meson ninja
+EDITABLE = --no-build-isolation --editable
 PYTHONS ?= 3.12 3.13
 
 .PHONY: help setup hooks demo studio studio-page test test-all test-pythons test-versions lint browser fuzz fuzz-coverage bench experiments docs clean
@@ -30,16 +33,18 @@ setup: $(READY)
 # The demo needs credo alone; tests and benchmarks need its peers too.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "credo needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	@command -v $${CC:-cc} >/dev/null || { echo "credo compiles its core and needs a C compiler: install gcc (Debian, Ubuntu: apt install gcc libc6-dev python3-dev) or clang, or the command line tools of Xcode."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable .
+	$(INSTALL) $(BUILD_TOOLS)
+	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) $(EDITABLE) .
 	@touch $(INSTALLED)
 
 $(READY): $(INSTALLED)
-	$(INSTALL) --editable '.[test,bench]'
+	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) $(EDITABLE) '.[test,bench]'
 	@touch $(READY)
 
 hooks: $(READY)
-	$(INSTALL) --editable '.[dev]'
+	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) $(EDITABLE) '.[dev]'
 	$(BIN)/pre-commit install
 
 demo: $(INSTALLED)
@@ -48,7 +53,7 @@ demo: $(INSTALLED)
 STUDIO := $(VENV)/.studio
 
 $(STUDIO): $(INSTALLED)
-	$(INSTALL) --editable '.[studio]'
+	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) $(EDITABLE) '.[studio]'
 	@touch $(STUDIO)
 
 studio: $(STUDIO)
@@ -146,7 +151,7 @@ bench: setup
 RIVALS := $(VENV)/.rivals
 
 $(RIVALS): $(READY)
-	$(INSTALL) --editable '.[rivals]'
+	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) $(EDITABLE) '.[rivals]'
 	@touch $(RIVALS)
 
 experiments: $(RIVALS)

@@ -7,7 +7,7 @@ make what they take. Every error is a `credo.CredoError`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from credo._version import __version__
 
 # The module that defines each public name. It is imported on first use, so that `import credo` stays fast.
 _HOMES = {

@@ -13,17 +13,10 @@ from credo.errors import NetworkError, TooLargeError
 from credo.io.dataset import Dataset, concatenate
 from credo.model.layout import check_size
 from credo.model.network import Network
-from credo.statistics import counts as counts_module
 from credo.statistics.counts import Counts, count, count_all, empty, layout_for_counts, merge
 from credo.testing import random_network
 
 NET = random_network({"a": 2, "b": 3, "c": 4}, {"c": ("b", "a"), "b": ("a",)}, seed=5)
-
-
-@pytest.fixture(params=[10**9, -1], ids=["plain", "compiled"])
-def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting by `np.bincount` and by the compiled loop."""
-    monkeypatch.setattr(counts_module, "PLAIN_WORK", request.param)
 
 
 def random_dataset(rows: int, seed: int, weighted: bool, incomplete: bool, network: Network = NET) -> Dataset:
@@ -56,7 +49,6 @@ def assert_same(counts: Counts, network: Network, dataset: Dataset) -> None:
             assert counts.configuration(name, row).tolist() == counts.of(name)[row].tolist()
 
 
-@pytest.mark.usefixtures("_either_way")
 @pytest.mark.parametrize("dense_cells", [0, 10, 10**6])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("incomplete", [False, True])

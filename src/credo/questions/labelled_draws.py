@@ -91,7 +91,7 @@ def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> 
         arrays[key] = (("chain", "draw", *(dimensions[each] for each in axes[name])), values)
     coordinates: dict[str, Any] = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
     coordinates |= {dimension: list(network.states(each)) for each, dimension in dimensions.items()}
-    from credo import __version__
+    from credo._version import __version__
 
     about = {"inference_library": "credo", "inference_library_version": __version__, "method": fit.method}
     return xarray.Dataset(arrays, coordinates, about)

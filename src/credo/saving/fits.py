@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from credo import __version__
+from credo._version import __version__
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
 from credo.constraints.lower import lower

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.core.counting import count_rows
 from credo.errors import NetworkError
 from credo.io.dataset import Dataset
 from credo.kernels.threads import map_in_threads
@@ -27,9 +28,6 @@ from credo.types import Numbers
 # A CPT with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).
 DENSE_CELLS = 2**20
 SMALL_PIECE = 20_000  # rows that are not worth a thread of their own
-# Rows times families up to which `np.bincount` counts: measured, 17 ns each, 0.07 s in all. Importing Numba for the
-# compiled loop takes longer than that, compiling it seconds.
-PLAIN_WORK = 2**22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,11 +94,11 @@ def empty(layout: Layout) -> Counts:
     return Counts(layout, np.zeros(layout.size), nothing, np.zeros(len(layout.network)), 0.0, 0)
 
 
-def count(layout: Layout, dataset: Dataset, rows_before: int = 0) -> Counts:
-    """The counts of the rows of a dataset, which may be a part of a table of which so many rows came before."""
+def count(layout: Layout, dataset: Dataset) -> Counts:
+    """The counts of the rows of a dataset."""
     if dataset.names != layout.network.names:
         raise NetworkError("The dataset was made for another network.")
-    dense, incomplete = _count_dense(layout, dataset, rows_before)
+    dense, incomplete = _count_dense(layout, dataset)
     sparse = {}
     for name in layout.left_out:
         keys, weights = _cells(layout, name, dataset)
@@ -115,7 +113,7 @@ def count_all(layout: Layout, datasets: Iterable[Dataset]) -> Counts:
     """The counts of datasets that follow each other, one of them in memory at a time."""
     counts = empty(layout)
     for dataset in datasets:
-        counts = merge(counts, count(layout, dataset, counts.rows))
+        counts = merge(counts, count(layout, dataset))
     return counts
 
 
@@ -172,33 +170,11 @@ def less(counts: Counts, held_out: Counts) -> Counts:
     )
 
 
-def _count_dense(layout: Layout, dataset: Dataset, rows_before: int) -> tuple[Numbers, Numbers]:
-    """Counts of all cells of the layout, and the weight of the incomplete rows of each variable's family."""
-    if (rows_before + len(dataset)) * len(layout.names) <= PLAIN_WORK:
-        counts, missed = _count_plain(layout, dataset)
-    else:
-        counts, missed = _count_compiled(layout, dataset)
-    incomplete = np.zeros(len(layout.network))
-    incomplete[[name in layout for name in layout.network.names]] = missed
-    return counts, incomplete
+def _count_dense(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
+    """Counts of all cells of the layout, and the weight of the incomplete rows of each variable's family.
 
-
-def _count_plain(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
-    """One `np.bincount` a family."""
-    counts, incomplete = np.zeros(layout.size), np.zeros(len(layout.names))
-    for number, name in enumerate(layout.names):
-        keys, weights = _cells(layout, name, dataset)
-        complete = keys >= 0
-        cells = layout.slice_of(name)
-        counts[cells] = np.bincount(keys[complete], weights[complete], cells.stop - cells.start)
-        incomplete[number] = weights[~complete].sum()
-    return counts, incomplete
-
-
-def _count_compiled(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
-    """All families in one pass over the rows, pieces of which are counted by threads."""
-    from credo.kernels.counting import count_rows
-
+    All families are counted in one pass over the rows, pieces of which are counted by threads.
+    """
     # Without weights each row counts one: an array of stride zero, which costs no memory.
     ones = np.broadcast_to(np.int64(1), len(dataset))
     weights = ones if dataset.weights is None else dataset.weights
@@ -214,10 +190,11 @@ def _count_compiled(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]
     threads = min(cpu_count() or 1, 1 + len(dataset) // SMALL_PIECE)
     cuts = [len(dataset) * i // threads for i in range(threads + 1)]
     parts = map_in_threads(count_piece, (slice(*cut) for cut in pairwise(cuts)))
-    counts, incomplete = np.zeros(layout.size), np.zeros(len(offsets))
+    counts, incomplete = np.zeros(layout.size), np.zeros(len(layout.network))
+    present = np.array([name in layout for name in layout.network.names])
     for part_counts, part_incomplete in parts:
         counts += part_counts
-        incomplete += part_incomplete
+        incomplete[present] += part_incomplete
     return counts, incomplete
 
 
