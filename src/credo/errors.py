@@ -90,6 +90,10 @@ class CheckpointWarning(UserWarning):
     """A checkpoint cannot be saved now, on a full disk for instance; learning goes on, and it is tried again."""
 
 
+class IncompleteCPTWarning(UserWarning):
+    """Some distributions of a CPT in a network file are NaN, so that the variable has no CPT."""
+
+
 class LossyFormatWarning(UserWarning):
     """A network was written in a format that cannot hold all of it; the message names what is lost."""
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import credo
 from credo.errors import FileError, FormatError, MissingFileError
 from credo.io.bif import format_bif, parse_bif, read_bif, write_bif
-from credo.model.network import Variable
+from credo.model.network import Network, Variable
 from tests.helpers.bif_texts import DOGS, TWO
 from tests.helpers.published import PUBLISHED_NETWORKS
 
@@ -69,7 +70,7 @@ MISTAKES = [
     ("[ 3 ]", "[ 99999999999 ]", 7, "not a whole number"),
     ("{ low, mid, high }", "{ low, mid, low }", 6, "state low twice"),
     ("[ 3 ] { low, mid, high }", "[ 0 ] { }", 6, "no states"),
-    ("low, mid, high }", "very low, mid, high }", 7, "A name with spaces needs quotes"),
+    ("low, mid, high }", "very, low, mid, high }", 7, "A name with commas needs quotes"),
     ("low, mid, high }", '"low, mid, high }', 7, "not closed"),
     ("variable b", "variable a", 6, "declared twice"),
     ("variable b", "varible b", 6, "Expected `network`, `variable` or `probability`, not `varible`"),
@@ -234,3 +235,84 @@ def test_published_networks_survive(path: Path) -> None:
     network = read_bif(path)
     assert network.is_complete
     assert parse_bif(format_bif(network)) == network
+
+
+BARE = """network some net {
+}
+variable Age (years) {
+  type discrete [ 3 ] { (0,18], (18,65], > 65 };
+}
+variable sampling place {
+  type discrete [ 2 ] { at home, Asy/Patch };
+}
+variable treated {
+  type discrete [ 3 ] { No, Yes, Yes, but late };
+}
+probability ( Age (years) ) {
+  table 0.2, 0.5, 0.3;
+}
+probability ( sampling place | Age (years) ) {
+  ((0,18]) 0.1, 0.9;
+  ((18,65]) 0.2, 0.8;
+  (> 65) 0.3, 0.7;
+}
+probability ( treated | sampling place, Age (years) ) {
+  (at home, (0,18]) 0.1, 0.2, 0.7;
+  (at home, (18,65]) 0.2, 0.2, 0.6;
+  (at home, > 65) 0.3, 0.2, 0.5;
+  (Asy/Patch, (0,18]) 0.4, 0.2, 0.4;
+  (Asy/Patch, (18,65]) 0.5, 0.2, 0.3;
+  (Asy/Patch, > 65) 0.6, 0.2, 0.2;
+}
+"""
+NEEDS_QUOTES = [
+    "some net",
+    "Age (years)",
+    "sampling place",
+    "(18,65]",
+    "(0,18]",
+    "> 65",
+    "at home",
+    "Asy/Patch",
+    "Yes, but late",
+]
+
+
+def test_names_without_quotes_read_as_with_quotes() -> None:
+    quoted = BARE
+    for name in NEEDS_QUOTES:
+        quoted = quoted.replace(name, f'"{name}"')
+    one, other = parse_bif(BARE), parse_bif(quoted)
+    assert one.states("treated") == ("No", "Yes", "Yes, but late")
+    assert one.names == ("Age (years)", "sampling place", "treated")
+    assert_same(one, other)
+    assert_same(parse_bif(format_bif(one)), one)
+
+
+def assert_same(one: Network, other: Network) -> None:
+    assert (one.name, one.variables, one.parents) == (other.name, other.variables, other.parents)
+    for name in other.names:
+        assert one.cpt_array(name).tolist() == other.cpt_array(name).tolist()
+
+
+def test_published_networks_read_the_same_without_quotes() -> None:
+    folder = Path(__file__).parents[3] / "shared" / "networks"
+    pairs = [(path, folder / "published" / path.name) for path in sorted((folder / "published_unquoted").glob("*.bif"))]
+    pairs = [(bare, quoted) for bare, quoted in pairs if quoted.exists()]
+    if not pairs:
+        pytest.skip("the published networks are not here")
+    for bare, quoted in pairs:
+        assert_same(credo.read_network(bare), credo.read_network(quoted))
+
+
+def test_a_list_that_can_be_divided_in_two_ways_is_refused() -> None:
+    with pytest.raises(FormatError, match="line 7: Variable sampling place declares 2 states"):
+        parse_bif(BARE.replace("{ at home, Asy/Patch }", "{ at home, at work, so on }"))
+
+
+def test_distributions_of_nan_are_not_given() -> None:
+    with pytest.warns(
+        credo.IncompleteCPTWarning, match=r"P\(c \| a=no, b=low\) and 1 other configuration of 6 are NaN"
+    ):
+        network = parse_bif(TWO.replace("(no, low) 0.1, 0.9;", "(no, low) NaN, NaN;").replace("0.2, 0.8;", "nan nan;"))
+    assert sorted(network.cpts) == ["a"]

@@ -6,7 +6,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import NoReturn
 
-from credo.errors import FormatError, NetworkError, first_duplicate, readable_bytes, readable_count, suggestion
+import numpy as np
+
+from credo.errors import (
+    FormatError,
+    IncompleteCPTWarning,
+    NetworkError,
+    counted,
+    first_duplicate,
+    readable_bytes,
+    readable_count,
+    suggestion,
+)
+from credo.io.files import warn_caller
 from credo.io.printed_numbers import RoundedSums
 from credo.memory import memory_limit_or_default
 from credo.model.network import Network, Variable
@@ -82,7 +94,7 @@ def assemble(
     `fail` gets the variable whose CPT is wrong, and the message. `rounded` already knows about the noisy families.
     """
     rounded = RoundedSums() if rounded is None else rounded
-    cpts = {name: rounded.normalised(name, cpt) for name, cpt in cpts.items()}
+    cpts = {name: rounded.normalised(name, cpt) for name, cpt in _given_completely(structure, cpts, path).items()}
     for cpt in cpts.values():
         cpt.setflags(write=False)  # so that networks share it
     try:
@@ -100,6 +112,26 @@ def assemble(
         raise FormatError(str(error), None if path is None else str(path)) from None
     rounded.warn("The network" if path is None else path)
     return network
+
+
+def _given_completely(structure: Network, cpts: Mapping[str, Numbers], path: PathLike | None) -> dict[str, Numbers]:
+    """The CPTs that are given completely; one with distributions of NaN is not given, with a warning."""
+    complete: dict[str, Numbers] = {}
+    for name, cpt in cpts.items():
+        missing = np.isnan(cpt).all(axis=-1)
+        if not missing.any():
+            complete[name] = cpt
+            continue
+        number = int(missing.sum())
+        first = structure.describe(name, int(np.flatnonzero(missing)[0]))
+        others = f" and {counted(number - 1, 'other configuration')}" if number > 1 else ""
+        warn_caller(
+            f"{'The network' if path is None else path}: {first}{others} of {readable_count(missing.size)} "
+            f"{'is' if number == 1 else 'are'} NaN in the file, so that {name} has no CPT. Learn it from a table, or "
+            "give these numbers.",
+            IncompleteCPTWarning,
+        )
+    return complete
 
 
 def parents_first(network: Network) -> tuple[str, ...]:

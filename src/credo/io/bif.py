@@ -4,6 +4,10 @@ Reading goes in two steps. The blocks of a text are scanned first, with names an
 come in any order. Then names are resolved and numbers converted: all numbers of a CPT at once where they are plain,
 otherwise entry by entry, which finds the line of a mistake. Cut points are properties of a variable
 (`cut_properties.py`). Other properties and comments have no place in a `Network` and are skipped.
+
+The specification puts names with blanks or signs in quotes; most programs write them as they are. So a name without
+quotes is whatever stands between two separators, and the declared number of states decides how a list is divided
+(`_split_states`). The states of a configuration are then looked up, not parsed.
 """
 
 from __future__ import annotations
@@ -12,8 +16,8 @@ import gzip
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
+from math import comb, nan, prod
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -29,9 +33,15 @@ from credo.types import Numbers, PathLike
 
 # Large CPTs are mostly entries of plain numbers: one expression matches such an entry. Whatever it does not match is
 # read word by word, which finds the line of the mistake.
-_NUMBERS = re.compile(r"([-+.,\s0-9eE]*+);")
+_NUMBERS = re.compile(r"((?:[-+.,\s0-9eE]++|[nN][aA][nN]?)*+);")
 _ENTRY = re.compile(rf'\s*+\(((?:[^()"]++|{QUOTED})*+)\){_NUMBERS.pattern}')
+_BARE_ENTRY = re.compile(rf"\s*+\(([^\r\n]*?)\){_NUMBERS.pattern}")  # states that have brackets
 _EMPTY_PLACE = re.compile(r",\s*(?:,|$)|^\s*,")
+_NOT_GIVEN = re.compile(r"[nN][aA][nN]?")
+_NAME_BEFORE_BRACE = re.compile(r'\s*+([^\s{}";][^{}";\r\n]*?)\s*(?=\{)')
+_HEAD = re.compile(rf'\s*+\(((?:{QUOTED}|[^"{{}};])*?)\)\s*(?=\{{)')
+_STATE_LIST = re.compile(r"\{([^{};]*+)\}\s*+;")
+_MOST_DIVISIONS = 10_000  # of a list of states that hold commas
 
 
 def read_bif(path: PathLike) -> Network:
@@ -53,7 +63,7 @@ def parse_bif(text: str, path: str | None = None) -> Network:
     scanner = Scanner(text, path)
     names: list[str] = []
     variables: dict[str, Variable] = {}
-    blocks: dict[str, _Block] = {}
+    found: list[_Block] = []
     while scanner.next_symbol():
         start = scanner.position
         match scanner.word("`network`, `variable` or `probability`"):
@@ -67,17 +77,18 @@ def parse_bif(text: str, path: str | None = None) -> Network:
                     scanner.fail(f"Variable {variable.name} is declared twice.", start)
                 variables[variable.name] = variable
             case "probability":
-                block = _probability_block(scanner, start)
-                if block.child in blocks:
-                    scanner.fail(f"A second `probability` block for {block.child}.", start)
-                blocks[block.child] = block
+                found.append(_probability_block(scanner, start))
             case other:
                 scanner.fail(f"Expected `network`, `variable` or `probability`, not `{other[:40]}`.", start)
     if not variables:
         scanner.fail("The file declares no variable: is it BIF?")
-    for block in blocks.values():
+    blocks: dict[str, _Block] = {}
+    for block in (_with_family(block, variables) for block in found):
+        if block.child in blocks:
+            scanner.fail(f"A second `probability` block for {block.child}.", block.position)
         if mistake := mistake_in_family(block.child, block.parents, variables, "block", "variable"):
             scanner.fail(mistake, block.position)
+        blocks[block.child] = block
     return _network(scanner, names[0] if names else "network", variables, blocks)
 
 
@@ -109,17 +120,30 @@ class _Entry(NamedTuple):
 class _Block:
     """A `probability` block: the child, its parents, and the entries of its CPT."""
 
-    child: str
-    parents: tuple[str, ...]
+    head: str  # child and parents as text
     position: int
     entries: tuple[_Entry, ...]
     table: _Entry | None
     default: _Entry | None
+    child: str = ""
+    parents: tuple[str, ...] = ()
+
+
+def _with_family(block: _Block, variables: Mapping[str, Variable]) -> _Block:
+    """The block with its child and parents, whose names may hold blanks and brackets."""
+    before, bar, after = block.head.partition("|")
+    if '"' not in block.head:
+        child = before.strip()
+        parents = [name.strip() for name in after.split(",")] if bar and after.strip() else []
+        if child in variables and all(name in variables for name in parents):
+            return replace(block, child=child, parents=tuple(parents))
+    names = words(block.head)  # the specification lets `|` and `,` be left out: the first name is the child
+    return replace(block, child=names[0], parents=tuple(names[1:]))
 
 
 def _network_block(scanner: Scanner) -> str:
     """The name of the network."""
-    name = "network" if scanner.next_symbol() == "{" else scanner.word("the name of the network")
+    name = "network" if scanner.next_symbol() == "{" else _name(scanner, "the name of the network")
     scanner.expect("{", "after the name of the network")
     while not scanner.take("}"):
         start = scanner.skip_blanks()
@@ -131,7 +155,7 @@ def _network_block(scanner: Scanner) -> str:
 
 def _variable_block(scanner: Scanner, start: int) -> Variable:
     """A variable with its states; `start` is where the block starts."""
-    name = scanner.word("the name of a variable")
+    name = _name(scanner, "the name of a variable")
     scanner.expect("{", f"after the name {name}")
     states: list[str] | None = None
     properties: list[tuple[str, str]] = []
@@ -154,6 +178,14 @@ def _variable_block(scanner: Scanner, start: int) -> Variable:
         scanner.fail(str(error), start)
 
 
+def _name(scanner: Scanner, what: str) -> str:
+    """A name before a brace, with or without quotes."""
+    if match := _NAME_BEFORE_BRACE.match(scanner.text, scanner.position):
+        scanner.position = match.end()
+        return match[1]
+    return scanner.word(what)
+
+
 def _state_list(scanner: Scanner, name: str) -> list[str]:
     start = scanner.skip_blanks()
     kind = scanner.word(f"the type of {name}")
@@ -165,31 +197,92 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
     if not re.fullmatch(r"[0-9]{1,9}", count):
         scanner.fail(f"The number of states of {name} is not a whole number: `{count[:40]}`.", start)
     scanner.expect("]", f"after the number of states of {name}")
+    scanner.skip_blanks()
+    match = _STATE_LIST.match(scanner.text, scanner.position)
+    if match is not None and '"' not in match[1] and (states := _split_states(match[1], int(count))):
+        scanner.position = match.end()
+        return states
     scanner.expect("{", f"before the states of {name}")
     states = scanner.words_until("}", f"a state of {name}")
     if len(states) != int(count):
         scanner.fail(
             f"Variable {name} declares {counted(int(count), 'state')} and lists {len(states)}. "
-            "A name with spaces needs quotes.",
+            "A name with commas needs quotes.",
             start,
         )
     scanner.expect(";", f"after the states of {name}")
     return states
 
 
+def _split_states(text: str, count: int) -> list[str] | None:
+    """The states of a list without quotes; None if it does not have this number of them.
+
+    A program that writes `{ a, b }` and does not quote names leaves blanks around a name as they are. Where there are
+    more commas than separators, they are inside of brackets, as in `(0,500], (500,3000]`, or before several words that
+    begin in lower case, as in `No, Yes, Yes, but late`.
+    """
+    pieces = text.split(",")
+    if not 0 < count <= len(pieces):
+        return None
+    if len(pieces) == count:
+        stripped = [piece.strip() for piece in pieces]
+        is_plain = all(len(state.split()) == 1 for state in stripped)
+        inner = text[1:-1] if text[:1] == text[-1:] == " " and len(text) > 1 else text
+        exact = inner.split(", ")
+        states = stripped if is_plain or len(exact) != count else exact
+        return states if all(state.strip() for state in states) else None
+    divisions = [_joined(pieces, _inside_brackets(pieces))]
+    if len(divisions[0]) != count:
+        divisions = _divisions(pieces, count)
+    divisions = [division for division in divisions if len(set(division)) == count and all(division)]
+    return divisions[0] if len(divisions) == 1 else None
+
+
+def _joined(pieces: Sequence[str], is_continued: Sequence[bool]) -> list[str]:
+    """The pieces, those that continue the one before joined to it."""
+    states: list[str] = []
+    for piece, continues in zip(pieces, is_continued, strict=True):
+        if continues and states:
+            states[-1] += "," + piece
+        else:
+            states.append(piece)
+    return [state.strip() for state in states]
+
+
+def _inside_brackets(pieces: Sequence[str]) -> list[bool]:
+    """Whether a bracket is open before each piece; `(0,500]` is closed."""
+    result: list[bool] = []
+    depth = 0
+    for piece in pieces:
+        result.append(depth > 0)
+        depth = max(depth + len(re.findall(r"[(\[]", piece)) - len(re.findall(r"[)\]]", piece)), 0)
+    return result
+
+
+def _divisions(pieces: Sequence[str], count: int) -> list[list[str]]:
+    """The divisions into so many states in which nothing that looks like a state of its own is joined to another."""
+    if comb(len(pieces) - 1, count - 1) > _MOST_DIVISIONS:
+        return []
+    best: list[list[str]] = []
+    for starts in itertools.combinations(range(1, len(pieces)), count - 1):
+        is_continued = [place > 0 and place not in starts for place in range(len(pieces))]
+        joined = [piece.strip() for piece, continues in zip(pieces, is_continued, strict=True) if continues]
+        is_phrase = all(piece[:1].islower() and " " in piece for piece in joined)
+        states = _joined(pieces, is_continued)
+        if is_phrase and len(set(states)) == count:
+            best.append(states)
+    return best
+
+
 def _probability_block(scanner: Scanner, start: int) -> _Block:
     """A `probability` block as text; `start` is where it starts."""
-    scanner.expect("(", "after `probability`")
-    child = scanner.word("the name of a variable")
-    # The specification lets `|` and `,` be left out: the first name is the child.
-    if not scanner.take("|"):
-        scanner.take(",")
-    parents = scanner.words_until(")", f"a parent of {child}")
+    head = _head(scanner)
+    child = next(iter(words(head)))
     scanner.expect("{", f"after the head of the block of {child}")
     entries: list[_Entry] = []
     single: dict[str, _Entry] = {}
     while True:
-        while entry := _ENTRY.match(scanner.text, scanner.position):
+        while entry := _ENTRY.match(scanner.text, scanner.position) or _bare_entry(scanner):
             entries.append(_Entry(entry[1], entry[2], entry.start(1)))
             scanner.position = entry.end()
         if scanner.take("}"):
@@ -209,7 +302,29 @@ def _probability_block(scanner: Scanner, start: int) -> _Block:
                 scanner.fail(f"Expected {expected} in the block of {child}, not `{other[:40]}`.", position)
     if "table" in single and (entries or "default" in single):
         scanner.fail(f"The block of {child} has a `table` and other entries as well. Remove one of them.", start)
-    return _Block(child, tuple(parents), start, tuple(entries), single.get("table"), single.get("default"))
+    return _Block(head, start, tuple(entries), single.get("table"), single.get("default"))
+
+
+def _head(scanner: Scanner) -> str:
+    """What stands in the brackets of a head."""
+    if (match := _HEAD.match(scanner.text, scanner.position)) and words(match[1]):
+        scanner.position = match.end()
+        return match[1]
+    scanner.expect("(", "after `probability`")
+    start = scanner.position
+    child = scanner.word("the name of a variable")
+    if not scanner.take("|"):
+        scanner.take(",")
+    scanner.words_until(")", f"a parent of {child}")
+    return scanner.text[start : scanner.position - 1]
+
+
+def _bare_entry(scanner: Scanner) -> re.Match[str] | None:
+    """An entry whose states hold brackets and have no quotes."""
+    if scanner.next_symbol() != "(":
+        return None
+    match = _BARE_ENTRY.match(scanner.text, scanner.position)
+    return match if match and '"' not in match[1] and re.search(r"[()]", match[1]) else None
 
 
 def _plain_numbers(scanner: Scanner, child: str) -> _Entry:
@@ -273,7 +388,10 @@ def _values(scanner: Scanner, child: str, entries: Sequence[_Entry], count: int)
     if all(entry.numbers.count(",") == count - 1 for entry in entries):
         try:
             flat = list(map(float, ",".join([entry.numbers for entry in entries]).split(",")))
-            return np.array(flat).reshape(len(entries), count)
+            values = np.array(flat).reshape(len(entries), count)
+            is_nan = np.isnan(values)
+            if (is_nan.any(axis=1) == is_nan.all(axis=1)).all():
+                return values
         except ValueError:
             pass  # numbers with blanks between them, or a mistake
     return np.array([_entry_values(scanner, child, entry, count) for entry in entries])
@@ -283,12 +401,14 @@ def _entry_values(scanner: Scanner, child: str, entry: _Entry, count: int) -> li
     start = scanner.text.index(entry.numbers, entry.position)
     if empty := _EMPTY_PLACE.search(entry.numbers):
         scanner.fail(f"A number is missing in the block of {child}.", start + empty.start())
+    found = list(re.finditer(r"[^\s,]+", entry.numbers))
+    is_given = not all(_NOT_GIVEN.fullmatch(match.group()) for match in found)
     numbers: list[float] = []
-    for match in re.finditer(r"[^\s,]+", entry.numbers):
-        if not NUMBER.fullmatch(match.group()):
+    for match in found:
+        if is_given and not NUMBER.fullmatch(match.group()):
             message = f"Expected a number in the block of {child}, not `{match.group()[:40]}`."
             scanner.fail(message, start + match.start())
-        numbers.append(float(match.group()))
+        numbers.append(float(match.group()) if is_given else nan)
     if len(numbers) != count:
         place = f"Configuration ({entry.labels.strip()})" if entry.labels.strip() else "The entry"
         scanner.fail(
@@ -316,9 +436,23 @@ def _configuration_numbers(scanner: Scanner, structure: Network, block: _Block) 
             for lookup, label in zip(lookups, labels, strict=True):
                 number += lookup[label.strip()]
         except KeyError:
-            number = _configuration_number(scanner, block, entry, lookups)
+            bare = None if '"' in entry.labels else _bare_labels(entry.labels, lookups)
+            if bare is None:
+                number = _configuration_number(scanner, block, entry, lookups)
+            else:
+                number = sum(lookup[label] for lookup, label in zip(lookups, bare, strict=True))
         numbers.append(number)
     return numbers
+
+
+def _bare_labels(text: str, lookups: Sequence[Mapping[str, int]]) -> list[str] | None:
+    """The states of a configuration whose names hold commas or have blanks around them; None if there are none."""
+    exact = text.split(", ")
+    if len(exact) == len(lookups) and all(label in lookup for label, lookup in zip(exact, lookups, strict=True)):
+        return exact
+    alternatives = ["|".join(map(re.escape, sorted(lookup, key=len, reverse=True))) for lookup in lookups]
+    match = re.fullmatch(r"\s*,\s*".join(f"({states})" for states in alternatives), text.strip())
+    return list(match.groups()) if match else None
 
 
 def _configuration_number(scanner: Scanner, block: _Block, entry: _Entry, lookups: Sequence[Mapping[str, int]]) -> int:
