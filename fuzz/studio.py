@@ -49,7 +49,8 @@ OPS = (
 )
 KEYS = {
     "/api/open": ("model", "table", "example"),
-    "/api/save": (),
+    "/api/save": ("as", "over"),
+    "/api/arrange": ("positions", "folded", "cases"),
     "/api/declare": (),
     "/api/marginals": ("evidence", "do", "soft"),
     "/api/most-probable": ("evidence", "do"),

@@ -6,9 +6,10 @@ import { Editor } from "./editor.jsx";
 import { Graph } from "./graph.jsx";
 import { onKey } from "./keys.js";
 import { KnowList } from "./know.jsx";
-import { LearnPanel } from "./learn.jsx";
+import { LearnPanel, RUNNING } from "./learn.jsx";
 import { LookPanel } from "./look.jsx";
 import { OpenDialog } from "./open.jsx";
+import { ConflictDialog } from "./saving.jsx";
 import { useStudio } from "./store.js";
 import { Tour } from "./tour.jsx";
 
@@ -40,6 +41,50 @@ function Theme() {
   );
 }
 
+// The one button that everything else leads to.
+function LearnButton() {
+  const opened = useStudio((s) => s.opened);
+  const running = useStudio((s) => RUNNING.has(s.progress.event));
+  const needed = useStudio((s) => s.changes.length > 0 || !s.fit);
+  const { learn, show } = useStudio.getState();
+  return (
+    <button
+      type="button"
+      className={needed ? "primary" : ""}
+      aria-label={running ? "Learning: show how far it is" : "Learn the numbers from the table and the statements"}
+      disabled={!opened?.table && !running}
+      onClick={() => {
+        show({ panel: "learn", view: "answers" });
+        if (!running) learn();
+      }}
+    >
+      {running ? "Learning …" : "Learn"}
+    </button>
+  );
+}
+
+// Numbers that are not those of the present text are never shown without this.
+function Stale() {
+  const changes = useStudio((s) => s.changes);
+  const hasNumbers = useStudio((s) => Boolean(s.fit));
+  const running = useStudio((s) => RUNNING.has(s.progress.event));
+  const table = useStudio((s) => s.opened?.table);
+  const { learn } = useStudio.getState();
+  if (!hasNumbers || !changes.length) return null;
+  return (
+    <div className="notice stale-notice" role="status">
+      <span>
+        <b>The numbers are those of an earlier text or table.</b> {changes.join(" ")}
+      </span>
+      {!running && table && (
+        <button type="button" className="primary" onClick={() => learn()}>
+          Learn again
+        </button>
+      )}
+    </div>
+  );
+}
+
 function TopBar() {
   const opened = useStudio((s) => s.opened);
   const unsaved = useStudio((s) => s.unsaved);
@@ -59,7 +104,7 @@ function TopBar() {
             {opened.network && <> with {opened.knowledge}</>}
             {opened.table && <> · {opened.table}</>}
             <span className="saved" role="status">
-              {unsaved ? "changed, kept as a draft" : "saved"}
+              {!connected ? "" : unsaved ? "changed, kept as a draft" : "saved"}
             </span>
           </>
         )}
@@ -71,6 +116,7 @@ function TopBar() {
         )}
       </p>
       <nav aria-label="Actions">
+        <LearnButton />
         <button type="button" onClick={() => show({ dialog: "open" })}>
           Open …
         </button>
@@ -80,7 +126,7 @@ function TopBar() {
         <button type="button" disabled={!canRedo} onClick={() => useStudio.getState().editor?.redo()}>
           Redo
         </button>
-        <button type="button" disabled={!opened || !unsaved} onClick={save}>
+        <button type="button" disabled={!opened || !unsaved || !connected} onClick={() => save()}>
           Save
         </button>
         <Theme />
@@ -122,6 +168,7 @@ function Notices() {
           </button>
         </div>
       )}
+      <Stale />
       {notice && !hidden && (
         <div className="notice" role="status">
           <span>{notice}</span>
@@ -208,6 +255,7 @@ export function App() {
         </section>
       </main>
       {dialog === "open" && <OpenDialog />}
+      {dialog === "conflict" && <ConflictDialog />}
       <Tour />
       <Toast />
     </>

@@ -4,6 +4,7 @@ import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Scores } from "./scores.jsx";
+import { at, givenNow, knownOf } from "./names.js";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
@@ -12,29 +13,37 @@ const MANY = 12; // variables from which on a field finds them
 const MOST = 60; // variables that are listed
 
 function Target({ variable, state, setState }) {
-  const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
-  const before = useStudio((s) => s.bars?.before?.[variable.name]);
+  const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
+  const before = useStudio((s) => at(s.bars?.before, variable.name));
   return (
     <ul className="target" aria-label={`How probable the states of ${variable.name} are`}>
-      {variable.states.map((each, index) => {
-        const [value, low, high] = numbers?.[index] ?? [];
+      {variable.states.map((each) => {
+        const [own, was] = [at(numbers, each), at(before, each)];
+        const [value, low, high] = own ?? [];
+        const hasInterval = low !== null && low !== undefined && low < high;
         return (
-          <li key={each} title={describe(each, numbers?.[index], before?.[index])}>
+          <li key={each} title={describe(each, own, was)}>
             <label className="pick">
               <input type="radio" name="target-state" checked={each === state} onChange={() => setState(each)} />
               <span>{each}</span>
             </label>
-            <Bar numbers={numbers?.[index]} before={before?.[index]} />
+            <Bar numbers={own} before={was} />
             <b>{percent(value)}</b>
             <small>
-              {low !== null && low < high ? `${percent(low)} to ${percent(high)}` : ""}
-              {hasMoved(value, before?.[index]) ? `${low === null || low >= high ? "" : "; "}${percent(before[index])} in the previous fit` : ""}
+              {hasInterval ? `${percent(low)} to ${percent(high)}` : ""}
+              {hasMoved(value, was) ? `${hasInterval ? "; " : ""}${percent(was)} in the previous fit` : ""}
             </small>
           </li>
         );
       })}
     </ul>
   );
+}
+
+// What is known about a variable, as the list of a case has it.
+function valueOf(given, name) {
+  const [kind, value] = knownOf(given, name);
+  return kind === "evidence" ? `=${value}` : kind === "do" ? `!${value}` : kind ? "~" : "";
 }
 
 const Case = memo(() => {
@@ -67,15 +76,7 @@ const Case = memo(() => {
               <td>
                 <select
                   aria-label={`What is known about ${each.name}`}
-                  value={
-                    given.evidence[each.name] !== undefined
-                      ? `=${given.evidence[each.name]}`
-                      : given.do[each.name] !== undefined
-                        ? `!${given.do[each.name]}`
-                        : given.soft[each.name]
-                          ? "~"
-                          : ""
-                  }
+                  value={valueOf(given, each.name)}
                   onChange={(event) => {
                     const value = event.target.value;
                     if (value.startsWith("=")) observe(each.name, value.slice(1), "evidence");
@@ -91,14 +92,14 @@ const Case = memo(() => {
                       </option>
                     ))}
                   </optgroup>
-                  <optgroup label="set by intervention">
+                  <optgroup label="set by us (an intervention)">
                     {each.states.map((state) => (
                       <option key={state} value={`!${state}`}>
-                        do({state})
+                        set to {state}
                       </option>
                     ))}
                   </optgroup>
-                  {given.soft[each.name] && <option value="~">soft evidence</option>}
+                  {at(given.soft, each.name) && <option value="~">uncertain finding</option>}
                 </select>
               </td>
             </tr>
@@ -115,12 +116,12 @@ const Case = memo(() => {
 });
 
 function SoftEvidence({ variable }) {
-  const soft = useStudio((s) => s.given.soft[variable.name]);
+  const soft = useStudio((s) => at(s.given.soft, variable.name));
   const { weigh } = useStudio.getState();
-  const value = (state) => soft?.[state] ?? 1;
+  const value = (state) => at(soft, state) ?? 1;
   return (
     <details>
-      <summary>Uncertain evidence about {variable.name}</summary>
+      <summary>An uncertain finding about {variable.name}</summary>
       <p className="hint">How likely is what was seen in each state? Equal weights mean that nothing was seen.</p>
       {variable.states.map((state) => (
         <label key={state} className="weight">
@@ -155,7 +156,7 @@ function Explanation() {
   useEffect(() => setStates(null), [given]);
   const run = async () => {
     try {
-      setStates((await post("/api/most-probable", given)).states);
+      setStates((await post("/api/most-probable", givenNow(given, useStudio.getState().network))).states);
       setProblem("");
     } catch (error) {
       setProblem(error.message);
@@ -196,7 +197,7 @@ function Sensitivity({ variable, state }) {
   useEffect(() => setFound(null), [given, variable.name, state]);
   const run = async () => {
     try {
-      setFound(await post("/api/sensitivity", { variable: variable.name, state, ...given }));
+      setFound(await post("/api/sensitivity", { variable: variable.name, state, ...givenNow(given, useStudio.getState().network) }));
       setProblem("");
     } catch (error) {
       setProblem(error.message);
@@ -212,7 +213,7 @@ function Sensitivity({ variable, state }) {
         <>
           <p>
             {found.query}
-            {Object.keys(given.soft).length > 0 ? ", with the uncertain evidence," : ""} is {percent(found.probability)} at the learned numbers.
+            {Object.keys(given.soft).length > 0 ? ", with the uncertain findings," : ""} is {percent(found.probability)} at the learned numbers.
           </p>
           {found.evidence.length > 0 && (
             <table className="numbers">
@@ -276,7 +277,7 @@ export function AskPanel() {
       <section>
         <p>Here you ask: click on what is known about a case, and see how probable everything else is.</p>
         <p>There are no probabilities yet. Learn them from the table and the statements first.</p>
-        <LearnNow options={{}} />
+        <LearnNow />
         <p className="hint">
           New here?{" "}
           <button type="button" className="link underlined" onClick={() => show({ tour: 0 })}>
@@ -298,7 +299,7 @@ export function AskPanel() {
       </label>
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
       <p className="hidden" role="status">
-        {bars?.source && `${variable.name} is ${state}: ${percent(bars.bars[variable.name]?.[variable.states.indexOf(state)]?.[0])}`}
+        {bars?.source && `${variable.name} is ${state}: ${percent(at(at(bars.bars, variable.name), state)?.[0])}`}
       </p>
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
@@ -310,7 +311,7 @@ export function AskPanel() {
           <input type="radio" name="means" checked={clickMeans === "evidence"} onChange={() => show({ clickMeans: "evidence" })} /> observes it
         </label>
         <label>
-          <input type="radio" name="means" checked={clickMeans === "do"} onChange={() => show({ clickMeans: "do" })} /> sets it: do(…)
+          <input type="radio" name="means" checked={clickMeans === "do"} onChange={() => show({ clickMeans: "do" })} /> sets it, as an intervention does
         </label>
       </fieldset>
       <SoftEvidence variable={variable} />

@@ -40,13 +40,13 @@ function NewVariable() {
 }
 
 function States({ variable }) {
-  const [states, setStates] = useState(variable.states);
+  const [states, setStates] = useState(variable.order);
   const [cuts, setCuts] = useState("");
   const list = useRef(null);
   const { edit } = useStudio.getState();
-  const key = JSON.stringify([variable.name, variable.states, variable.cuts]);
+  const key = JSON.stringify([variable.name, variable.order, variable.cuts]);
   useEffect(() => {
-    setStates(variable.states);
+    setStates(variable.order);
     setCuts(variable.cuts ? variable.cuts.join(", ") : "");
   }, [key]);
   const move = (from, to) => {
@@ -61,7 +61,7 @@ function States({ variable }) {
     });
   };
   const points = listOf(cuts).map(Number);
-  const changed = JSON.stringify(states) !== JSON.stringify(variable.states) || cuts !== (variable.cuts?.join(", ") ?? "");
+  const changed = JSON.stringify(states) !== JSON.stringify(variable.order) || cuts !== (variable.cuts?.join(", ") ?? "");
   return (
     <>
       <h3>States of {variable.name}, from low to high</h3>

@@ -1,6 +1,7 @@
 // The names of variables when the network is so far away that boxes show nothing else.
 import { ViewportPortal, useStore } from "@xyflow/react";
 import { useMemo } from "react";
+import { knownOf } from "./names.js";
 import { useStudio } from "./store.js";
 
 const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
@@ -41,7 +42,7 @@ export function FarNames({ variables, boxOf }) {
     const arrows = new Map(variables.map((each) => [each.name, each.parents.length]));
     for (const each of variables) for (const parent of each.parents) arrows.set(parent, (arrows.get(parent) ?? 0) + 1);
     const rank = (name) =>
-      (name === selected ? 2000 : 0) + (given.evidence[name] !== undefined || given.do[name] !== undefined || given.soft[name] ? 1000 : 0) + arrows.get(name);
+      (name === selected ? 2000 : 0) + (knownOf(given, name).length ? 1000 : 0) + arrows.get(name);
     const taken = [];
     const boxes = variables.map((each) => ({ name: each.name, ...boxOf(each.name) })).filter((each) => each.width);
     for (const each of boxes) [each.x, each.y] = [each.x + each.width / 2, each.y + each.height / 2];

@@ -17,6 +17,7 @@ import {
 } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { FarNames } from "./far_names.jsx";
+import { at, countGiven, givenNow } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -106,7 +107,8 @@ function Find({ variables, goTo }) {
 }
 
 // Whether the previous fit gets a mark of its own.
-export const hasMoved = (value, before) => before !== null && before !== undefined && Math.abs(value - before) >= 0.005;
+export const hasMoved = (value, before) =>
+  before !== null && before !== undefined && value !== null && value !== undefined && Math.abs(value - before) >= 0.005;
 
 export function Bar({ numbers, before }) {
   const [value, low, high] = numbers ?? [null, null, null];
@@ -129,17 +131,18 @@ export function describe(state, numbers, before) {
 }
 
 const VariableNode = memo(({ data: variable }) => {
-  const numbers = useStudio((s) => s.bars?.bars?.[variable.name]);
-  const before = useStudio((s) => s.bars?.before?.[variable.name]);
-  const observed = useStudio((s) => s.given.evidence[variable.name]);
-  const set = useStudio((s) => s.given.do[variable.name]);
-  const soft = useStudio((s) => s.given.soft[variable.name]);
+  const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
+  const before = useStudio((s) => at(s.bars?.before, variable.name));
+  const observed = useStudio((s) => at(s.given.evidence, variable.name));
+  const set = useStudio((s) => at(s.given.do, variable.name));
+  const soft = useStudio((s) => at(s.given.soft, variable.name));
+  const stale = useStudio((s) => s.changes.length > 0);
   const selected = useStudio((s) => s.selected === variable.name);
   const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
   const { observe, show } = useStudio.getState();
-  const kind = observed ? "observed" : set ? "set" : soft ? "soft" : "";
+  const kind = observed !== undefined ? "observed" : set !== undefined ? "set" : soft ? "soft" : "";
   return (
-    <div className={`node ${kind} ${selected ? "selected" : ""}`} role="group" aria-label={`Variable ${variable.name}`}>
+    <div className={`node ${kind} ${selected ? "selected" : ""} ${stale ? "stale" : ""}`} role="group" aria-label={`Variable ${variable.name}`}>
       <Handle type="target" position={Position.Top} isConnectable />
       <button
         type="button"
@@ -149,24 +152,27 @@ const VariableNode = memo(({ data: variable }) => {
         onClick={() => show({ selected: variable.name, clickedInNetwork: variable.name })}
       >
         <span>{variable.name}</span>
-        {kind && <em>{{ observed: "observed", set: "set by do", soft: "soft evidence" }[kind]}</em>}
+        {kind && <em>{{ observed: "observed", set: "set by us", soft: "uncertain finding" }[kind]}</em>}
       </button>
       <div className="states">
-        {variable.states.slice(0, MOST_STATES).map((state, index) => (
+        {variable.states.slice(0, MOST_STATES).map((state) => {
+          const [own, was] = [at(numbers, state), at(before, state)];
+          return (
           <button
             type="button"
             key={state}
             className="state nodrag"
             aria-pressed={observed === state || set === state}
-            aria-label={`${describe(state, numbers?.[index], before?.[index])}; ${variable.name}`}
-            title={describe(state, numbers?.[index], before?.[index])}
+            aria-label={`${describe(state, own, was)}; ${variable.name}`}
+            title={describe(state, own, was)}
             onClick={(event) => observe(variable.name, state, event.altKey ? "do" : clickMeans)}
           >
             <span className="label">{state}</span>{" "}
-            <Bar numbers={numbers?.[index]} before={before?.[index]} />
-            <span className="number">{numbers ? percent(numbers[index]?.[0]) : ""}</span>
+            <Bar numbers={own} before={was} />
+            <span className="number">{own ? percent(own[0]) : ""}</span>
           </button>
-        ))}
+          );
+        })}
         {variable.states.length > MOST_STATES && (
           <p className="more">and {variable.states.length - MOST_STATES} more states</p>
         )}
@@ -191,28 +197,40 @@ function Flow() {
   const given = useStudio((s) => s.given);
   const impossible = useStudio((s) => s.impossible);
   const hasBefore = useStudio((s) =>
-    Object.entries(s.bars?.before ?? {}).some(([name, own]) => own.some((each, index) => hasMoved(s.bars.bars[name][index][0], each))),
+    Object.entries(s.bars?.before ?? {}).some(([name, own]) =>
+      Object.entries(own).some(([state, each]) => hasMoved(at(at(s.bars.bars, name), state)?.[0], each)),
+    ),
   );
   const arrows = useStudio((s) => s.fit?.arrows ?? s.opened?.arrows);
+  // The variables whose numbers still are those of the fit; all where a network brought its own.
+  const supportedNames = useStudio((s) => (s.fit && s.bars?.source === "fit" && !s.impossible ? JSON.stringify(Object.keys(s.bars.bars)) : null));
+  const supported = useMemo(() => (supportedNames === null ? null : new Set(JSON.parse(supportedNames))), [supportedNames]);
+  const unused = useStudio((s) => s.bars?.unused);
   const { clear, show } = useStudio.getState();
   const selected = useStudio((s) => s.selectedArc);
   const far = useStore((s) => s.transform[2] < FAR);
   const flow = useReactFlow();
+  // Boxes that somebody moved stay there, after a reload and after the next start too.
+  const generation = useStudio((s) => s.state?.generation);
   const moved = useRef(new Map());
+  useMemo(() => {
+    const kept = useStudio.getState().view?.positions ?? {};
+    moved.current = new Map(Object.entries(kept).map(([name, [x, y]]) => [name, { x, y }]));
+  }, [generation]);
 
   const [nodes, setNodes, onNodesChange] = useNodesState([]);
   const routes = useMemo(() => new Map(picture.routes.map(([parent, child, points]) => [arcId(parent, child), points])), [picture]);
   const [movedCount, setMovedCount] = useState(0);
   const boxOf = useCallback(
     (name) => {
-      const box = picture.boxes[name];
+      const box = at(picture.boxes, name);
       return box && { x: box[0], y: box[1], width: box[2], height: box[3], ...moved.current.get(name) };
     },
     [picture, movedCount],
   );
   // From top to bottom and left to right, as the Tab key goes through them.
   const inOrder = useMemo(() => {
-    const [place, down] = [0, 1].map((axis) => (each) => picture.boxes[each.name]?.[axis] ?? 0);
+    const [place, down] = [0, 1].map((axis) => (each) => at(picture.boxes, each.name)?.[axis] ?? 0);
     return [...network.variables].sort((a, b) => down(a) - down(b) || place(a) - place(b));
   }, [network, picture]);
   useEffect(() => {
@@ -228,8 +246,8 @@ function Flow() {
       inOrder.flatMap((each) =>
         each.parents.map((parent) => {
           const id = arcId(parent, each.name);
-          const learned = arrows?.[each.name]?.[parent];
-          const stated = each.stated?.[parent];
+          const learned = supported === null || supported.has(each.name) ? at(at(arrows, each.name), parent) : undefined;
+          const stated = at(each.stated, parent);
           const kind = learned ?? stated ?? "neutral";
           const says = learned ? `: ${MEANING[learned]}` : stated ? `: ${MEANING[stated]}, as a statement says` : "";
           return {
@@ -244,7 +262,7 @@ function Flow() {
           };
         }),
       ),
-    [inOrder, selected, routes, arrows, movedCount],
+    [inOrder, selected, routes, arrows, movedCount, supported],
   );
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
@@ -289,7 +307,7 @@ function Flow() {
     show({ wasChosen: true });
   }, [chosen]);
 
-  const count = Object.keys(given.evidence).length + Object.keys(given.do).length + Object.keys(given.soft).length;
+  const count = countGiven(givenNow(given, network));
   return (
     // First what leads around the network, then the network: the Tab key goes that way.
     <div className="canvas" tabIndex={-1} onKeyDown={onKeyDown} onFocus={onFocus}>
@@ -309,6 +327,7 @@ function Flow() {
           </button>
         )}
         {impossible && <span className="problem" role="alert">{impossible}</span>}
+        {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.join(", ")}</span>}
       </Panel>
       <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }} />
       <ReactFlow
@@ -325,8 +344,9 @@ function Flow() {
         onlyRenderVisibleElements={network.variables.length > MOST_DRAWN}
         deleteKeyCode={null}
         onNodeDragStop={(_, node) => {
-          moved.current.set(node.id, node.position);
+          moved.current.set(node.id, { x: node.position.x, y: node.position.y });
           setMovedCount((count) => count + 1);
+          useStudio.getState().arrange({ positions: Object.fromEntries([...moved.current].map(([name, { x, y }]) => [name, [x, y]])) });
         }}
         onEdgeClick={(_, edge) => chooseArc(edge)}
         onEdgesChange={(changes) => {

@@ -1,5 +1,4 @@
 // Learning: options with defaults that suit most, progress, and what changed.
-import { useState } from "react";
 import { Bar } from "./graph.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
@@ -75,7 +74,7 @@ export function Progress() {
           <p>
             {progress.event === "fitted" || progress.event === "explained" ? "Learned. Explaining the result …" : (progress.phase ?? "Starting")}
             {progress.detail ? ` (${progress.detail})` : ""}
-            {left ? `, about ${left} left` : ""}
+            {left ? `, about ${left} left in this step` : ""}
           </p>
           <button type="button" onClick={cancel}>
             Cancel
@@ -89,7 +88,7 @@ export function Progress() {
 }
 
 // Learning with the usual options, from wherever it is missing.
-export function LearnNow({ options }) {
+export function LearnNow() {
   const running = useStudio((s) => RUNNING.has(s.progress.event));
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
@@ -99,7 +98,7 @@ export function LearnNow({ options }) {
     <>
       {!running && (
         <div className="row">
-          <button type="button" className="primary" disabled={!table || mistakes > 0} onClick={() => learn(options)}>
+          <button type="button" className="primary" disabled={!table} onClick={() => learn()}>
             Learn
           </button>
         </div>
@@ -112,7 +111,11 @@ export function LearnNow({ options }) {
           </button>
         </p>
       )}
-      {!running && mistakes > 0 && <p className="hint">Correct the mistakes in the knowledge first.</p>}
+      {!running && mistakes > 0 && (
+        <p className="hint">
+          {mistakes === 1 ? "One line has a mistake: it is" : `${mistakes} mistakes: their lines are`} left out of what is learned.
+        </p>
+      )}
       {!running && !mistakes && conflicts > 0 && <p className="hint">Statements are in conflict: leave some out first, or learning will say so.</p>}
       <Progress />
     </>
@@ -125,20 +128,18 @@ export function LearnPanel() {
   const comparison = useStudio((s) => s.comparison);
   const showBefore = useStudio((s) => s.showBefore);
   const { show, ask } = useStudio.getState();
-  const [method, setMethod] = useState("auto");
-  const [prior, setPrior] = useState("");
-  const [seed, setSeed] = useState(0);
-  const [completeRows, setCompleteRows] = useState(false);
+  const { method, prior, seed, complete_rows: completeRows } = useStudio((s) => s.options);
+  const choose = (part) => show({ options: { ...useStudio.getState().options, ...part } });
   return (
     <>
-      <LearnNow options={{ method, prior, seed, complete_rows: completeRows }} />
+      <LearnNow />
       {fit && (
         <section>
           <h3>Learned</h3>
           <p>
             From {fit.rows.toLocaleString("en")} rows in {fit.seconds.toFixed(1)} s, with the method “{fit.method}”. {fit.status}
           </p>
-          {!fit.current && <p className="hint">The text has changed since: learn again to use it.</p>}
+          {fit.left_out.length > 0 && <p className="problem">Without {fit.left_out.join("; ")}, which {fit.left_out.length > 1 ? "have mistakes" : "has a mistake"}.</p>}
         </section>
       )}
       {comparison && (
@@ -186,7 +187,7 @@ export function LearnPanel() {
         <summary>Options</summary>
         <label>
           Method
-          <select value={method} onChange={(event) => setMethod(event.target.value)}>
+          <select value={method} onChange={(event) => choose({ method: event.target.value })}>
             {methods.map((each) => (
               <option key={each.name} value={each.name}>
                 {each.name}: {each.title}
@@ -197,14 +198,14 @@ export function LearnPanel() {
         <p className="hint">{methods.find((each) => each.name === method)?.when}</p>
         <label>
           Prior (empty, a number of pseudo-counts, k2, or bdeu:10)
-          <input value={prior} onChange={(event) => setPrior(event.target.value)} />
+          <input value={prior} onChange={(event) => choose({ prior: event.target.value })} />
         </label>
         <label>
           Seed
-          <input type="number" min={0} value={seed} onChange={(event) => setSeed(Math.max(0, Number(event.target.value) | 0))} />
+          <input type="number" min={0} value={seed} onChange={(event) => choose({ seed: Math.max(0, Number(event.target.value) | 0) })} />
         </label>
         <label className="check">
-          <input type="checkbox" checked={completeRows} onChange={(event) => setCompleteRows(event.target.checked)} /> Leave
+          <input type="checkbox" checked={completeRows} onChange={(event) => choose({ complete_rows: event.target.checked })} /> Leave
           out rows with missing values
         </label>
       </details>

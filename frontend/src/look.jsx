@@ -2,6 +2,7 @@
 import { useRef, useState } from "react";
 import { hasMoved } from "./graph.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
+import { at } from "./names.js";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
@@ -59,8 +60,8 @@ function moveCell(event) {
 const conditionsOf = (row) => Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
 
 function Cpt({ variable }) {
-  const rows = useStudio((s) => s.explanation?.cpts?.[variable.name]);
-  const before = useStudio((s) => (s.showBefore ? s.comparison?.cpts?.[variable.name] : undefined));
+  const rows = useStudio((s) => at(s.explanation?.cpts, variable.name));
+  const before = useStudio((s) => (s.showBefore ? at(s.comparison?.cpts, variable.name) : undefined));
   const [cell, setCell] = useState(null);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(FEW_ROWS);
@@ -201,7 +202,7 @@ export function LookPanel() {
     return (
       <>
         <p className="hint">Learn first; then this shows what the result rests on.</p>
-        <LearnNow options={{}} />
+        <LearnNow />
       </>
     );
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];

@@ -11,7 +11,7 @@ export const STATES = {
 // What was found about one statement, in words.
 export const describeStatement = (each) =>
   [
-    `${STATES[each.state].label}${each.verdict && each.state !== "contradicted" ? `; the data ${each.verdict}` : ""}; it binds ${each.numbers} number${each.numbers === 1 ? "" : "s"}.`,
+    `${STATES[each.state].label}${each.verdict && each.state !== "contradicted" ? `; the data ${each.verdict}` : ""}; ${each.whole ? "it is about the network as a whole" : `it binds ${each.numbers} number${each.numbers === 1 ? "" : "s"}`}.`,
     each.detail,
   ]
     .filter(Boolean)

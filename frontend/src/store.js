@@ -2,7 +2,27 @@
 import { create } from "zustand";
 import { get as fetchJson, listen, post, upload } from "./api.js";
 
-export const EMPTY_EVIDENCE = { evidence: {}, do: {}, soft: {} };
+import { KINDS, NOTHING_GIVEN, at, givenNow, givenWith } from "./names.js";
+
+// What is known about a case outlives a reload of the page, in this tab.
+const caseKey = (state) => `credo-case-${state.folder}/${state.opened?.knowledge}`;
+
+function keptCase(state) {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(caseKey(state)));
+    return found && KINDS.every((kind) => typeof found[kind] === "object" && found[kind] !== null) ? found : NOTHING_GIVEN;
+  } catch {
+    return NOTHING_GIVEN;
+  }
+}
+
+function keepCase(state, given) {
+  try {
+    sessionStorage.setItem(caseKey(state), JSON.stringify(given));
+  } catch {
+    // There is no room, or it is not allowed.
+  }
+}
 
 // The variable that a question is most likely about: the one with the most parents, the last of these.
 const mainVariable = (network) =>
@@ -11,7 +31,7 @@ const mainVariable = (network) =>
 // New bars in which everything that did not change is the same object as before, so that nothing is drawn again for it.
 function sharing(fresh, old) {
   const own = (now, before) =>
-    now && Object.fromEntries(Object.entries(now).map(([name, numbers]) => [name, JSON.stringify(before?.[name]) === JSON.stringify(numbers) ? before[name] : numbers]));
+    now && Object.fromEntries(Object.entries(now).map(([name, numbers]) => [name, JSON.stringify(at(before, name)) === JSON.stringify(numbers) ? before[name] : numbers]));
   return { ...fresh, bars: own(fresh.bars, old?.bars), before: own(fresh.before, old?.before) };
 }
 
@@ -31,7 +51,8 @@ export const useStudio = create((set, get) => ({
   explanation: null,
   comparison: null,
   progress: { event: "idle" },
-  given: EMPTY_EVIDENCE,
+  changes: [], // since something was learned, in words
+  given: NOTHING_GIVEN,
   bars: null,
   selected: null,
   panel: "ask",
@@ -70,7 +91,8 @@ export const useStudio = create((set, get) => ({
     set({
       state,
       opened,
-      given: EMPTY_EVIDENCE,
+      given: opened ? keptCase(state) : NOTHING_GIVEN,
+      view: opened?.view ?? {},
       bars: null,
       selected: mainVariable(opened?.reading.network),
       explanation: null,
@@ -99,8 +121,13 @@ export const useStudio = create((set, get) => ({
       mistakes: reading.mistakes,
       message: reading.message,
       findings: reading.findings,
+      changes: reading.changes,
     }));
     get().draw(picture);
+    // The numbers are those of what was learned: whether they still are those of this text, the studio says.
+    const shown = JSON.stringify([reading.changes, get().network?.picture]);
+    if (get().fit && get().shownFor !== undefined && get().shownFor !== shown) get().ask();
+    set({ shownFor: shown });
   },
 
   // The network in the middle changes together with the places of its boxes, which the studio computes.
@@ -123,7 +150,7 @@ export const useStudio = create((set, get) => ({
   // What happened while the connection was broken, or the tab was not seen.
   async catchUp() {
     await get().inOrder(fetchState, ({ opened, progress }) => {
-      set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false });
+      set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false, changes: opened?.reading.changes ?? [] });
       if (opened?.fit?.explained) get().loadExplanation();
     });
     if (get().opened) await get().ask();
@@ -202,18 +229,26 @@ export const useStudio = create((set, get) => ({
     return get().attempt(async () => (await upload(file)).name);
   },
 
-  async save() {
+  async save(choice = {}) {
     await get().attempt(async () => {
       await get().editor?.flush();
-      await post("/api/save");
-      set({ unsaved: false, toast: "Saved." });
+      const { conflict } = await post("/api/save", choice);
+      if (conflict) set({ dialog: "conflict", conflict });
+      else set({ unsaved: false, toast: "Saved.", dialog: null });
     });
   },
 
-  async learn(options) {
+  // Both texts in one, as a change of this tab, which Undo takes back; then it is written over what was looked at.
+  async saveMerged({ merged, mark }) {
+    get().editor?.setText(merged);
+    await get().save({ over: mark });
+  },
+
+  options: { method: "auto", prior: "", seed: 0, complete_rows: false },
+  async learn() {
     await get().attempt(async () => {
       await get().editor?.flush();
-      await post("/api/learn", options);
+      await post("/api/learn", get().options);
     });
   },
 
@@ -231,20 +266,26 @@ export const useStudio = create((set, get) => ({
     const number = get().asked + 1;
     set({ asked: number });
     try {
-      const bars = await post("/api/marginals", { ...get().given, before: get().showBefore });
-      if (get().asked === number) set({ bars: sharing(bars, get().bars), impossible: "" });
+      const bars = await post("/api/marginals", { ...givenNow(get().given, get().network), before: get().showBefore });
+      if (get().asked !== number) return;
+      set({ bars: sharing(bars, get().bars), impossible: "" });
+      if (bars.changes) set({ changes: bars.changes });
     } catch (error) {
-      if (get().asked === number) set({ impossible: error.message });
+      // No numbers rather than those of another case.
+      if (get().asked === number) set({ impossible: error.message, bars: { ...get().bars, bars: {}, before: {} } });
     }
+  },
+
+  // Every change of the case goes through here.
+  suppose(given) {
+    set({ given });
+    keepCase(get().state, given);
+    return get().ask();
   },
 
   // Soft evidence: a weight for each state; null forgets it.
   weigh(name, weights) {
-    const given = structuredClone(get().given);
-    for (const each of ["evidence", "do", "soft"]) delete given[each][name];
-    if (weights) given.soft[name] = weights;
-    set({ given });
-    return get().ask();
+    return get().suppose(givenWith(get().given, name, "soft", weights ?? undefined));
   },
 
   // A change that was drawn: the studio makes the new text, the editor takes it as a change of this tab.
@@ -265,23 +306,24 @@ export const useStudio = create((set, get) => ({
     });
   },
 
+  // Where boxes stand, which groups are folded, named cases: kept in a file beside the text.
+  async arrange(part) {
+    set({ view: { ...get().view, ...part } });
+    await get().attempt(() => post("/api/arrange", part));
+  },
+
   async refreshFiles() {
     const { files } = await fetchJson("/api/state");
     set((old) => ({ state: { ...old.state, files } }));
   },
 
   observe(name, state, kind = "evidence") {
-    const given = structuredClone(get().given);
-    const had = given[kind][name];
-    for (const each of ["evidence", "do", "soft"]) delete given[each][name];
-    if (had !== state && state !== null) given[kind][name] = state;
-    set({ given });
-    return get().ask();
+    const had = at(get().given[kind], name);
+    return get().suppose(givenWith(get().given, name, kind, had === state || state === null ? undefined : state));
   },
 
   clear() {
-    set({ given: EMPTY_EVIDENCE });
-    return get().ask();
+    return get().suppose(NOTHING_GIVEN);
   },
 
   async attempt(action) {

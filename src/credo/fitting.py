@@ -33,6 +33,7 @@ from credo.io.dataset import Dataset
 from credo.io.dialects import declared
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
+from credo.io.origin import origin_of
 from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
@@ -162,6 +163,7 @@ def fit(
     """
     started, compiled_before = perf_counter(), compile_seconds()
     data = declared(data, table_format)
+    origin = origin_of(data)
     others = (weights,) if isinstance(weights, str) else ()
     known, taken = knowledge_about(network, knowledge, None if has_partitions(data) else data, others)
     data = in_partitions(known.network, data, executor is not None, memory_limit)
@@ -240,6 +242,7 @@ def fit(
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
         row_sample=table.sample,
+        origin=origin,
     )
 
 

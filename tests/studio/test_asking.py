@@ -37,7 +37,9 @@ def test_answers_are_those_of_the_fit(learned: Studio) -> None:
     given = {"evidence": {"ecg": "abnormal"}, "do": {"smoker": "no"}, "soft": {"age": {"old": 2, "middle": 1}}}
     bars = learned.post("/api/marginals", given).json()["bars"]
     frame = fit.marginals("ecg=abnormal", interventions={"smoker": "no"}, soft={"age": {"old": 2, "middle": 1}})
-    assert [number for each in bars.values() for number, _, _ in each] == pytest.approx(frame["probability"].to_list())
+    assert [number for each in bars.values() for number, _, _ in each.values()] == pytest.approx(
+        frame["probability"].to_list()
+    )
     states = learned.post("/api/most-probable", {"evidence": {"ecg": "abnormal"}}).json()["states"]
     assert states == fit.most_probable("ecg=abnormal").to_dicts()
     states = learned.post("/api/most-probable", given).json()["states"]
@@ -142,7 +144,7 @@ def test_a_fit_that_cannot_be_read_is_as_none(heart: Path) -> None:
 
 def test_what_was_learned_before_is_explained_on_request(learned: Studio) -> None:
     opened = learned.session.require_opened()
-    assert learned.get("/api/fit").json()["fit"]["current"]
+    assert learned.get("/api/state").json()["opened"]["reading"]["changes"] == []
     assert learned.get("/api/explanation").json()["explanation"] is None
     assert learned.post("/api/explain").status_code == 200
     wait_for(lambda: learned.session.progress["event"] in ("done", "error"))
@@ -155,9 +157,7 @@ def test_what_was_learned_before_is_explained_on_request(learned: Studio) -> Non
 # Learning -------------------------------------------------------------------------------------------------------------
 
 
-def test_learning_needs_a_text_without_mistakes_and_a_table(studio: Studio) -> None:
-    studio.change(text_of(studio) + "smokr raises disease\n")
-    assert "Correct the mistakes" in studio.post("/api/learn").json()["error"]
+def test_learning_needs_a_table(studio: Studio) -> None:
     studio.post("/api/open", {"model": "heart.credo"})
     assert "no data" in studio.post("/api/learn").json()["error"]
 
@@ -182,7 +182,7 @@ def test_learning_can_be_cancelled_and_its_crash_is_a_message(studio: Studio) ->
 
 def test_progress_says_how_much_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quarter is done after two seconds, so that six are left; before a second has passed, nobody knows."""
-    clock = iter([0.0, *(0.0, 0.0, 0.0), *(0.5, 0.5), *(2.0, 2.0), *(3.0, 3.0, 3.0)])
+    clock = iter([0.0, 0.0, 0.5, 0.5, 2.0, 2.0, 3.0, 3.0, 3.0])
     monkeypatch.setattr(learning, "monotonic", lambda: next(clock))
     events = [
         *({"event": "progress", "phase": "drawing", "share": share} for share in (0.0, 0.1, 0.25)),

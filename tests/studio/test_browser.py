@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -71,11 +72,11 @@ def test_a_case_is_described_without_the_mouse(learned_tab: Tab) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
     page.get_by_label("What is known about smoker").select_option("!no")
-    expect(page.get_by_role("group", name="Variable smoker")).to_contain_text("set by do")
+    expect(page.get_by_role("group", name="Variable smoker")).to_contain_text("set by us")
     page.get_by_role("combobox", name="How probable is").select_option("age")
-    page.get_by_text("Uncertain evidence about age").click()
+    page.get_by_text("An uncertain finding about age").click()
     page.get_by_role("slider", name="young").fill("0")
-    expect(page.get_by_role("group", name="Variable age")).to_contain_text("soft evidence")
+    expect(page.get_by_role("group", name="Variable age")).to_contain_text("uncertain finding")
     expect(state(page, "age", "young")).to_have_attribute("aria-label", re.compile("^young 0%"))
     page.get_by_role("button", name="Most probable explanation").click()
     expect(page.get_by_text("These states together are the most probable")).to_be_visible()
@@ -331,6 +332,7 @@ def test_a_killed_studio_loses_nothing(
         os.kill(studio_process[0].pid, signal.SIGKILL)
         studio_process[0].wait()
         expect(page.get_by_text("Not connected.")).to_be_visible()
+        expect(page.locator(".saved")).to_be_empty()
         page.goto(start_process(studio_process, heart))
         expect(page.locator(".cm-content")).to_contain_text("# before the end")
         expect(page.get_by_text("Changes that were not saved last time are back.")).to_be_visible()
@@ -341,8 +343,13 @@ def test_a_killed_studio_loses_nothing(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_studio(heart: Path, studio_process: list[subprocess.Popen[str]], number: int) -> None:
     start_process(studio_process, heart)
+    scratch = set(Path(tempfile.gettempdir()).glob(f"credo-studio-{studio_process[0].pid}-*"))
+    assert scratch
     studio_process[0].send_signal(number)
-    assert studio_process[0].wait(timeout=60) is not None
+    _, errors = studio_process[0].communicate(timeout=60)
+    assert "The studio has ended; heart.credo is as it was." in errors
+    assert "nothing was written" not in errors
+    assert not any(path.exists() for path in scratch)
 
 
 @pytest.mark.slow

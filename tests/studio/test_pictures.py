@@ -68,8 +68,8 @@ def test_bars_and_cpts_of_the_fit_before_stand_beside_those_of_this_one(learned:
     network = learned.session.require_fit().network
     opened.previous = network.with_cpts({"smoker": [0.5, 0.5]})
     bars = learned.post("/api/marginals", {"before": True, "evidence": {"age": "old"}}).json()
-    assert bars["before"]["smoker"] == [0.5, 0.5]
-    assert bars["before"]["age"] == [0.0, 0.0, 1.0]
+    assert bars["before"]["smoker"] == {"no": 0.5, "yes": 0.5}
+    assert bars["before"]["age"] == {"young": 0.0, "middle": 0.0, "old": 1.0}
     assert "before" not in learned.post("/api/marginals").json()
     comparison = learned.get("/api/explanation").json()["comparison"]
     assert comparison["cpts"]["smoker"] == [[0.5, 0.5]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -329,7 +330,12 @@ def studio(
     from credo.studio.serving import serve
 
     written = table_format(separator, decimal, encoding, sheet)
-    serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser)
+    watch = end_on_signals()
+
+    def leave_by(farewell: Callable[[], str]) -> None:
+        watch.farewell = farewell
+
+    serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser, leave_by=leave_by)
 
 
 def add_commands(app: typer.Typer) -> None:

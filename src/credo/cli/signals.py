@@ -14,7 +14,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,10 +32,14 @@ Stamp = tuple[int, int, int] | None  # of a file: which it is, when it was writt
 
 @dataclass(slots=True)
 class Watch:
-    """The files that a command is going to write, and how they were before."""
+    """The files that a command is going to write, and how they were before.
+
+    A command that runs until it is ended has a `farewell` instead: it ends what runs, and says what it leaves.
+    """
 
     before: dict[Path, Stamp] = field(default_factory=dict)
     checkpoint: Path | None = None
+    farewell: Callable[[], str] | None = None
 
     def expect(self, *targets: Path | None, checkpoint: Path | None = None) -> None:
         """Name the files that the command writes from now on, and its checkpoint."""
@@ -44,6 +48,8 @@ class Watch:
 
     def message(self, ending: str, command: Sequence[str]) -> str:
         """What a reader needs after a signal: what was written, and how to go on."""
+        if self.farewell is not None:
+            return f"credo: {ending}. {self.farewell()}"
         written = [str(target) for target, before in self.before.items() if _stamp(target) not in (None, before)]
         if written:
             sentence = f"credo: {ending}. Complete and written before that: {', '.join(written)}."

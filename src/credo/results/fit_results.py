@@ -14,6 +14,7 @@ from credo.estimation.solution import TiedLikelihood, Uncertainty
 from credo.estimation.solvers.certificate import Certificate
 from credo.explain.misfits import PredictiveChecks
 from credo.findings import Finding
+from credo.io.origin import Origin
 from credo.io.row_sample import RowSample
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
@@ -79,6 +80,8 @@ class FitResult:
         Which parts the data do not fit, in a fit that was loaded; in others they are computed when asked for.
     row_sample
         Some rows of the data, for `predictive_checks`; None in a fit that was loaded.
+    origin
+        The table's file, its fingerprint, and when it was learned; None in files of earlier versions.
     """
 
     network: Network
@@ -99,6 +102,7 @@ class FitResult:
     no_interval: str = field(default="", repr=False)
     checks: PredictiveChecks | None = field(default=None, repr=False, compare=False)
     row_sample: RowSample | None = field(default=None, repr=False, compare=False)
+    origin: Origin | None = field(default=None, repr=False, compare=False)
 
     @property
     def memory_limit(self) -> int | None:

@@ -80,6 +80,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/predictions", _predictions, "GET"),
         route("/api/picture", _picture, "GET"),
         route("/api/edit", _edit),
+        route("/api/arrange", _arrange),
         route("/api/declare", _declare),
         route("/api/learn", _learn),
         route("/api/explain", _explain),
@@ -210,9 +211,7 @@ async def _upload(request: Request, session: Session) -> Any:
 
 
 async def _save(request: Request, session: Session) -> Any:
-    await json_of(request)
-    await session.save()
-    return {}
+    return await session.save(await json_of(request))
 
 
 async def _marginals(request: Request, session: Session) -> Any:
@@ -241,6 +240,11 @@ async def _picture(request: Request, session: Session) -> Any:
 
 async def _edit(request: Request, session: Session) -> Any:
     return await session.edit(await json_of(request))
+
+
+async def _arrange(request: Request, session: Session) -> Any:
+    await session.arrange(await json_of(request))
+    return {}
 
 
 async def _declare(request: Request, session: Session) -> Any:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from credo.errors import CredoError, QueryError
+from credo.errors import CredoError, OptionError, QueryError
 from credo.knowledge.query import Query
+from credo.model.alignment import aligned_cpt
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.question_draws import why_no_interval
 from credo.statistics.network_comparison import compare_networks
 from credo.studio.opening import Opened
 from credo.studio.result_data import MOST_CONFIGURATIONS
+from credo.studio.support import support
 from credo.user_results import Fit
 
 MOST_CHANGES = 50  # of numbers, between two fits
+LEAST_CHANGE = 0.005  # less is no change that two percentages show
 MOST_NUMBERS = 12  # that an answer is most sensitive to
 
 
@@ -29,8 +32,17 @@ def given_of(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str
 def bars_data(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
     """The bars of all variables under evidence, of the fit or of a network that has its CPTs."""
     evidence, do, soft = given_of(request)
+    answer: dict[str, Any] = {}
     if opened.fit is not None:
+        supported = support(opened.fit, opened.reading, opened.table)
+        known = {*opened.fit.network.names, *(opened.reading.network or ())}
+        unused = [name for each in (evidence, do, soft) for name in each if name in known - supported.variables]
+        answer = {"changes": list(supported.changes), "unused": unused}
+        evidence, do, soft = (
+            {name: each[name] for name in each if name not in unused} for each in (evidence, do, soft)
+        )
         frame = marginals_given(opened.fit, evidence, interventions=do, soft=soft)
+        frame = frame.filter(frame["variable"].is_in(list(supported.variables)))
         source, note = "fit", why_no_interval(opened.fit)
     else:
         network = opened.given
@@ -38,10 +50,10 @@ def bars_data(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
             return {"source": None, "bars": {}, "note": "Learn first: there are no probabilities yet."}
         frame = marginals_of_network(network, evidence, interventions=do, soft=soft)
         source, note = "network", "These are the numbers of the network file; learn, and they have intervals."
-    bars: dict[str, list[list[float | None]]] = {}
-    for variable, _, probability, low, high in frame.iter_rows():
-        bars.setdefault(variable, []).append([probability, low, high])
-    answer: dict[str, Any] = {"source": source, "bars": bars, "note": note}
+    bars: dict[str, dict[str, list[float | None]]] = {}  # by the names of states: their order may change
+    for variable, state, probability, low, high in frame.iter_rows():
+        bars.setdefault(variable, {})[state] = [probability, low, high]
+    answer |= {"source": source, "bars": bars, "note": note}
     if request.get("before") is True and (before := _bars_before(opened, evidence, do, soft)):
         answer["before"] = before
     return answer
@@ -49,7 +61,7 @@ def bars_data(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bars_before(
     opened: Opened, evidence: Mapping[str, Any], do: Mapping[str, Any], soft: Mapping[str, Any]
-) -> dict[str, list[float]]:
+) -> dict[str, dict[str, float]]:
     """The same bars under the fit before; none where there is none, or it was of other variables."""
     if opened.fit is None or opened.previous is None or not opened.previous.same_structure(opened.fit.network):
         return {}
@@ -57,10 +69,17 @@ def _bars_before(
         frame = marginals_of_network(opened.previous, evidence, interventions=do, soft=soft)
     except CredoError:  # such as evidence that was impossible then
         return {}
-    bars: dict[str, list[float]] = {}
-    for variable, _, probability, _, _ in frame.iter_rows():
-        bars.setdefault(variable, []).append(probability)
+    bars: dict[str, dict[str, float]] = {}
+    for variable, state, probability, _, _ in frame.iter_rows():
+        bars.setdefault(variable, {})[state] = probability
     return bars
+
+
+def require_supported(opened: Opened, fit: Fit, names: Iterable[str]) -> None:
+    """Refuse questions about variables that were learned otherwise than they are now."""
+    supported = support(fit, opened.reading, opened.table)
+    if not supported.variables.issuperset(names):
+        raise OptionError(f"This was learned otherwise: {' '.join(supported.changes)} Learn again first.")
 
 
 def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,12 +107,12 @@ def comparison_data(opened: Opened) -> dict[str, Any] | None:
         found = compare_networks(opened.fit.network, opened.previous)
     except CredoError:
         return None
-    largest = found.parameters.head(MOST_CHANGES)
-    before = opened.previous
+    largest = found.parameters.filter(found.parameters["difference"].abs() >= LEAST_CHANGE).head(MOST_CHANGES)
+    fit, before = opened.fit.network, opened.previous
     return {
         "parameters": [{**row, "difference": abs(row["difference"])} for row in largest.iter_rows(named=True)],
         "cpts": {
-            name: before.cpt_array(name).reshape(-1, len(before.states(name)))[:MOST_CONFIGURATIONS].tolist()
+            name: aligned_cpt(fit, before, name).reshape(-1, len(fit.states(name)))[:MOST_CONFIGURATIONS].tolist()
             for name in before.cpts
         },
     }

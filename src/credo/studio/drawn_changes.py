@@ -8,6 +8,9 @@ from typing import Any
 
 from credo.errors import OptionError
 from credo.knowledge import editing
+from credo.knowledge.parse import parse
+from credo.knowledge.state_order import Order, natural_order
+from credo.knowledge.statements import to_text
 from credo.model.network import Network
 
 
@@ -49,7 +52,11 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
     if op == "remove_arc":
         return editing.remove_arc(text, parent, child)
     if op == "set_states":
-        return editing.set_states(text, name, states)
+        fresh = editing.set_states(text, name, states)
+        # Labels such as no and yes have an order of their own: what is drawn otherwise has to be said.
+        if natural_order(tuple(states)) in (None, tuple(states)):
+            return fresh
+        return with_statement(fresh, to_text(Order(name, tuple(states))))
     if op == "set_cuts":
         points = [_number(point) for point in _list(request, "points")]
         return editing.set_cuts(text, name, points, states)
@@ -57,7 +64,11 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
 
 
 def with_statement(text: str, statement: str) -> str:
-    """A text with one more statement, on a line of its own at the end."""
+    """A text with one more statement, on a line of its own at the end; not where it says so already."""
+    known = {to_text(each): each for each in parse(text).statements}
+    if (found := known.get(statement)) is not None:
+        line = "" if found.span is None else f" in line {found.span.line}"
+        raise OptionError(f"The text says so already{line}: {statement}.")
     return f"{text.rstrip()}\n{statement}\n" if text.strip() else f"{statement}\n"
 
 

@@ -159,7 +159,7 @@ def write_draft(path: Path, text: str, saved: str, known: bytes | None = None) -
         raise OptionError(
             f"Another studio has {path.name} open and changed it. Close one of the two; then open the file here again."
         )
-    content = json.dumps({"text": text, "made_to": _mark(saved)}).encode()
+    content = json.dumps({"text": text, "made_to": mark_of(saved)}).encode()
     with replacing(draft_of(path)) as draft:
         draft.write_bytes(content)
     return content
@@ -181,7 +181,7 @@ def read_draft(path: Path, saved: str) -> tuple[str, bool] | None:
         return None
     if not isinstance(content, dict) or not isinstance(content.get("text"), str):
         return None
-    return content["text"], content.get("made_to") == _mark(saved)
+    return content["text"], content.get("made_to") == mark_of(saved)
 
 
 def drop_draft(path: Path) -> None:
@@ -204,5 +204,14 @@ def read_plain_text(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _mark(text: str) -> str:
+def free_name(path: Path) -> Path:
+    """A name for a copy of a file, which no file has yet."""
+    number = 2
+    while (found := path.with_name(f"{path.name.removesuffix(KNOWLEDGE[0])}-{number}{KNOWLEDGE[0]}")).exists():
+        number += 1
+    return found
+
+
+def mark_of(text: str) -> str:
+    """What tells the content of a file from every other."""
     return sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -17,6 +17,7 @@ from credo.errors import OptionError
 from credo.estimation.methods import METHODS, choose_method
 
 MOST_STARTS = 100
+RECENT = 3.0  # seconds that say how fast a step is
 CRASHED = "Learning ended before it was done{reason}. The studio and your text are as they were."
 
 
@@ -63,6 +64,28 @@ class Run:
     cancelled: bool = False
 
 
+@dataclass(slots=True)
+class TimeLeft:
+    """How long the present step of a run will take, by how fast it went lately: work may become harder on the way."""
+
+    phase: str = ""
+    steps: list[tuple[float, float]] = field(default_factory=list)  # when how much was done
+
+    def after(self, phase: str, share: float | None, now: float) -> float | None:
+        """Seconds until this step is done; None where that is not known yet."""
+        if phase != self.phase or share is None or (self.steps and share < self.steps[-1][1]):
+            self.phase, self.steps = phase, []
+        if share is None:
+            return None
+        self.steps.append((now, share))
+        recent = [each for each in self.steps if now - each[0] <= max(RECENT, (now - self.steps[0][0]) / 3)]
+        before = self.steps[max(0, len(self.steps) - len(recent) - 1)]
+        spent, done = now - before[0], share - before[1]
+        if now - self.steps[0][0] < 1.0:
+            return None
+        return spent * (1 - share) / done if done > 0 else None
+
+
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
@@ -92,16 +115,12 @@ async def follow(run: Run, send: Send) -> None:
     assert run.process.stderr is not None
     errors = asyncio.create_task(run.process.stderr.read())
     ended = False
-    phase, phase_started = "", monotonic()
+    time_left = TimeLeft()
     try:
         while line := await run.process.stdout.readline():
             event = json.loads(line)
             if event["event"] == "progress":
-                if event["phase"] != phase:
-                    phase, phase_started = event["phase"], monotonic()
-                share = event.get("share")
-                spent = monotonic() - phase_started
-                event["left"] = spent * (1 - share) / share if share and spent > 1.0 else None
+                event["left"] = time_left.after(event["phase"], event.get("share"), monotonic())
                 event["seconds"] = monotonic() - run.started
             ended = ended or event["event"] in ("done", "error")
             await send(event)

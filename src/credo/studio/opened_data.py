@@ -8,7 +8,8 @@ from credo.questions.question_draws import why_no_interval
 from credo.studio.folder import Folder
 from credo.studio.opening import Opened
 from credo.studio.picture import picture_data
-from credo.studio.reading import Reading, arrow_data, mistake_data, network_data, stated_influences
+from credo.studio.reading import Reading, arrow_data, mistake_data, network_data
+from credo.studio.support import support
 
 MOST_MISTAKES = 100  # that a page shows
 
@@ -24,21 +25,23 @@ def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
         "version": opened.document.version,
         "unsaved": opened.document.text != opened.saved,
         "notice": opened.notice,
-        "reading": reading_data(opened.reading),
+        "reading": reading_data(opened, opened.reading),
         "picture": None if opened.reading.network is None else picture_data(opened.reading.network),
         "check": opened.found,
         "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
         "fit": fit_data(opened),
+        "view": opened.view,
     }
 
 
-def reading_data(reading: Reading) -> dict[str, Any]:
-    """What a text means, as JSON can hold it."""
+def reading_data(opened: Opened, reading: Reading) -> dict[str, Any]:
+    """What a text means, as JSON can hold it, and what changed since something was learned."""
     network = reading.network
     return {
         "network": None
-        if reading.network is None
-        else network_data(reading.network, stated_influences(reading.knowledge)),
+        if network is None
+        else network_data(network, () if reading.knowledge is None else reading.knowledge.statements),
+        "changes": [] if opened.fit is None else list(support(opened.fit, reading, opened.table).changes),
         "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
         "findings": [str(finding) for finding in reading.findings],
         "message": reading.message,
@@ -57,7 +60,7 @@ def fit_data(opened: Opened) -> dict[str, Any] | None:
         "rows": fit.rows,
         "seconds": fit.seconds,
         "findings": [{"kind": finding.kind, "message": str(finding)} for finding in fit.findings],
-        "current": opened.fitted_text == opened.document.text,
+        "left_out": list(opened.left_out),
         "no_interval": why_no_interval(fit),
         "report": opened.report is not None,
         "explained": opened.explanation is not None,

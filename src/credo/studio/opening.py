@@ -16,7 +16,10 @@ from credo.model.network import Network
 from credo.studio.document import Document
 from credo.studio.folder import KNOWLEDGE, Folder, draft_content, draft_of, read_draft, read_plain_text
 from credo.studio.reading import Reading, read
+from credo.studio.scratch import remove_left_drafts
+from credo.studio.support import support
 from credo.studio.table import OpenTable
+from credo.studio.view_file import View, read_view
 from credo.user_results import Fit, load
 
 NEW_NAME = "knowledge.credo"
@@ -26,6 +29,8 @@ FIRST_STEP = (
     "the network, or write lines."
 )
 IN_THE_TEXT = frozenset(("states", "cut points"))  # findings that repeat what the text shows
+NOT_SHOWN = "The numbers in {file} were learned from something else, and are not shown: {changes}"
+UNREADABLE = "{file} was written by another version of credo, and is not shown: learn again."
 FIT_ENDING = ".studio.fit"
 
 
@@ -40,16 +45,18 @@ class Opened:
     given: Network | None = None
     table: OpenTable | None = None
     notice: str = ""
+    was_saved: bool = False  # since it was opened
     draft: bytes | None = None  # what its draft holds, as far as this studio knows
     reading: Reading = field(default_factory=Reading)
     found: dict[str, Any] | None = None  # by the check, with the version of the text
     checked: dict[str, Any] | None = None  # the same without it, as it was sent to the page last
     fit: Fit | None = None
-    fitted_text: str | None = None
+    left_out: tuple[str, ...] = ()  # lines with mistakes, without which it was learned
     previous: Network | None = None  # as it was learned before
     explanation: dict[str, Any] | None = None
     report: Path | None = None
     predictions: Path | None = None
+    view: View = field(default_factory=dict)  # what was arranged around the text
 
 
 def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> Opened:
@@ -64,6 +71,7 @@ def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> O
         knowledge = beside.with_name(_stem(beside) + ".credo")
     else:
         knowledge = _unused_name(folder)
+    remove_left_drafts(knowledge.parent)
     saved = read_plain_text(knowledge)
     text, notice = saved, ""
     if model is None and table is not None and not saved.strip():
@@ -80,7 +88,7 @@ def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> O
         text = draft[0]
         notice = "Changes that were not saved last time are back."
         if not draft[1]:
-            notice += f" {knowledge.name} itself changed in the meantime: saving replaces it."
+            notice += f" {knowledge.name} itself changed in the meantime: when you save, you see what differs."
     opened = Opened(
         knowledge,
         saved,
@@ -90,21 +98,28 @@ def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> O
         table=table,
         notice=notice,
         draft=draft_content(knowledge),
+        view=read_view(knowledge),
     )
     opened.reading = read(text, given, table)
-    try:
-        opened.fit = load(fit_file(knowledge))
-        opened.fitted_text = text if _is_learned_from(opened.fit, opened.reading) else None
-    except CredoError:  # there is none, or another version of credo wrote it
-        opened.fit = None
+    _find_fit(opened)
     return opened
 
 
-def _is_learned_from(fit: Fit, reading: Reading) -> bool:
-    """Whether a fit that was saved rests on the statements of this text."""
-    if reading.knowledge is None or reading.network is None or reading.mistakes:
-        return False
-    return fit.knowledge.statements == reading.knowledge.statements and fit.network.same_structure(reading.network)
+def _find_fit(opened: Opened) -> None:
+    """Take what was learned before, if it was learned from what is open now; otherwise say why it is not shown."""
+    path = fit_file(opened.knowledge)
+    if not path.exists():
+        return
+    try:
+        fit = load(path)
+    except CredoError:  # another version of credo wrote it
+        opened.notice = f"{opened.notice} {UNREADABLE.format(file=path.name)}".strip()
+        return
+    changes = support(fit, opened.reading, opened.table).changes
+    if changes:
+        opened.notice = f"{opened.notice} {NOT_SHOWN.format(file=path.name, changes=' '.join(changes))}".strip()
+    else:
+        opened.fit = fit
 
 
 def _stem(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ from credo.drawing.network_boxes import influence
 from credo.errors import CredoError
 from credo.findings import Finding
 from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network
-from credo.knowledge.statements import Influence
+from credo.knowledge.state_order import state_order
+from credo.knowledge.statements import Influence, Statement
 from credo.model.network import Network
 from credo.studio.picture import picture_key
 from credo.studio.table import OpenTable
@@ -35,6 +36,8 @@ class Reading:
         What was taken from the table.
     message
         What else is wrong, such as a table that cannot be read.
+    text
+        The text without the lines that have a mistake, which are empty: what can be learned.
     """
 
     network: Network | None = None
@@ -42,6 +45,7 @@ class Reading:
     mistakes: tuple[Mistake, ...] = ()
     findings: tuple[Finding, ...] = ()
     message: str = ""
+    text: str = ""
 
 
 def read(text: str, given: Network | None, table: OpenTable | None) -> Reading:
@@ -53,7 +57,7 @@ def read(text: str, given: Network | None, table: OpenTable | None) -> Reading:
             return Reading(mistakes=tuple(mistakes))
         try:
             network, findings = _network(rest, given, table)
-            return Reading(network, Knowledge(network, rest), tuple(mistakes), findings)
+            return Reading(network, Knowledge(network, rest), tuple(mistakes), findings, text=rest)
         except KnowledgeError as error:
             fresh = [mistake for mistake in error.mistakes if mistake.line]
             mistakes += fresh
@@ -100,8 +104,9 @@ def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, 
     }
 
 
-def network_data(network: Network, stated: Influences | None = None) -> dict[str, Any]:
-    """The structure of a network as JSON can hold it, and what statements say about its arrows."""
+def network_data(network: Network, statements: Sequence[Statement] = ()) -> dict[str, Any]:
+    """The structure of a network as JSON can hold it, and what statements say about arrows and orders."""
+    stated = stated_influences(statements)
     return {
         "name": network.name,
         "picture": picture_key(network),
@@ -112,17 +117,18 @@ def network_data(network: Network, stated: Influences | None = None) -> dict[str
                 "cuts": None if variable.cuts is None else list(variable.cuts.points),
                 "parents": list(network.parents[variable.name]),
                 "ordered": variable.is_ordered,
-                "stated": (stated or {}).get(variable.name, {}),
+                "order": list(state_order(variable, statements).states),
+                "stated": stated.get(variable.name, {}),
             }
             for variable in network.variables
         ],
     }
 
 
-def stated_influences(knowledge: Knowledge | None) -> Influences:
+def stated_influences(statements: Iterable[Statement]) -> Influences:
     """Which parents raise or lower a child by what statements say; none where they disagree."""
     found: dict[str, dict[str, str]] = {}
-    for each in knowledge or ():
+    for each in statements:
         if isinstance(each, Influence):
             own = found.setdefault(str(each.child), {})
             parent, known = str(each.parent), own.get(str(each.parent), each.direction)

@@ -46,6 +46,7 @@ def check_data(found: CheckResult) -> dict[str, Any]:
                 "state": state,
                 "detail": detail,
                 "numbers": each.numbers,
+                "whole": each.constraints > 0 and each.numbers == 0,  # it is about the network, not single numbers
                 "verdict": None if verdict is None else verdict.value,
             }
         )

@@ -33,6 +33,7 @@ def serve(
     expose: str = "",
     browser: bool = True,
     ready: Callable[[str], None] | None = None,
+    leave_by: Callable[[Callable[[], str]], None] | None = None,
 ) -> None:
     """Serve the studio until it is interrupted.
 
@@ -52,6 +53,9 @@ def serve(
         Whether to open the address in the browser.
     ready
         Is called with the address, once the studio answers.
+    leave_by
+        Is called with the function to call before the process is ended at once: it ends what runs, and returns what
+        became of the text.
     """
     require_loopback(host, expose)
     try:
@@ -75,6 +79,8 @@ def serve(
     names = own_names(host, number)
     address = f"http://{names[0]}/?token={token}"
     session = Session(Folder(root))
+    if leave_by is not None:
+        leave_by(session.leave)
 
     async def run() -> None:
         if model is not None or table is not None:

@@ -21,17 +21,30 @@ from credo.model.network import Network
 from credo.options import TableFormat
 from credo.shipped import example_names
 from credo.studio import learning
-from credo.studio.asking import bars_data, given_of, sensitivity_data
+from credo.studio.asking import bars_data, given_of, require_supported, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.document import Document
 from credo.studio.drawn_changes import edited
-from credo.studio.folder import KNOWLEDGE, NETWORKS, TABLES, Folder, drop_draft, write_draft
+from credo.studio.folder import (
+    KNOWLEDGE,
+    NETWORKS,
+    TABLES,
+    Folder,
+    drop_draft,
+    free_name,
+    mark_of,
+    read_plain_text,
+    write_draft,
+)
+from credo.studio.merging import difference, merged
 from credo.studio.opened_data import opened_data, reading_data
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.picture import picture_data
 from credo.studio.reading import Reading, read
 from credo.studio.scored_table import scored_table
+from credo.studio.scratch import new_scratch
 from credo.studio.table import OpenTable, format_from, preview
+from credo.studio.view_file import checked_view, write_view
 from credo.user_results import Fit, load
 
 FEW_STATEMENTS = 200  # that are checked in this process; more take seconds, in which diagnostics would have to wait
@@ -49,7 +62,7 @@ class Session:
         self.run: learning.Run | None = None
         self.progress: dict[str, Any] = {"event": "idle"}
         self.listeners: set[asyncio.Queue[str]] = set()
-        self.scratch = Path(tempfile.mkdtemp(prefix="credo-studio-"))
+        self.scratch = new_scratch()
         self._checking: asyncio.Task[None] | None = None
         self._check_again = False
         self._checker = Checker()
@@ -101,12 +114,53 @@ class Session:
         table = OpenTable(self.folder.existing(request.get("table"), TABLES), format_from(request.get("format")))
         return await asyncio.to_thread(preview, table)
 
-    async def save(self) -> None:
-        """Write the text to its file."""
+    async def save(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the text to its file, or to another one; where the file changed meanwhile, say what differs instead.
+
+        `over` is the mark of a content of the file that the user has seen, and decided about; `as` another name.
+        """
         opened = self.require_opened()
+        if (name := request.get("as")) is not None:
+            return await self._save_as(opened, name)
         text = opened.document.text
+        found = await asyncio.to_thread(read_plain_text, opened.knowledge)
+        changed = found not in (opened.saved, text) and opened.knowledge.exists()
+        if changed and request.get("over") != mark_of(found):
+            both, places = await asyncio.to_thread(merged, opened.saved, text, found)
+            return {
+                "conflict": {
+                    "file": opened.knowledge.name,
+                    "difference": difference(text, found),
+                    "theirs": found,
+                    "merged": both,
+                    "places": places,
+                    "mark": mark_of(found),
+                    "free": free_name(opened.knowledge).name,
+                }
+            }
         await asyncio.to_thread(write_text, opened.knowledge, text)
-        opened.saved, opened.notice = text, ""
+        await self._saved(opened, text)
+        return {}
+
+    async def _save_as(self, opened: Opened, name: object) -> dict[str, Any]:
+        """Write the text to a file that is not there yet, and go on with that."""
+        wanted = f"{name}{'' if str(name).lower().endswith(KNOWLEDGE) else KNOWLEDGE[0]}"
+        path = self.folder.inside(wanted, KNOWLEDGE)
+        if path.exists():
+            raise OptionError(f"There is a file {wanted} already: choose another name.")
+        text, before = opened.document.text, opened.knowledge
+        await asyncio.to_thread(write_text, path, text)
+        await asyncio.to_thread(drop_draft, before)
+        opened.knowledge, opened.draft = path, None
+        if opened.fit is not None and fit_file(before).exists():
+            await asyncio.to_thread(keep_fit, fit_file(before), fit_file(path))
+        await self._saved(opened, text)
+        self._openings += 1
+        await self.publish({"event": "opened", "generation": self.generation})
+        return {"name": self.folder.name_of(path)}
+
+    async def _saved(self, opened: Opened, text: str) -> None:
+        opened.saved, opened.notice, opened.was_saved = text, "", True
         if opened.document.text == text:
             await asyncio.to_thread(drop_draft, opened.knowledge)
             opened.draft = None
@@ -129,7 +183,7 @@ class Session:
         async with self._lock:
             fresh = opened.document.not_yet_made(version, updates)
             if updates and not fresh:  # all of them came before
-                return {"version": opened.document.version, **reading_data(opened.reading)}
+                return {"version": opened.document.version, **reading_data(opened, opened.reading)}
             version, updates = version + len(updates) - len(fresh), list(fresh)
             text = opened.document.changed(version, updates)
             reading = asyncio.create_task(asyncio.to_thread(read, text, opened.given, opened.table))
@@ -151,7 +205,7 @@ class Session:
             was_large, opened.reading = _is_large(opened.reading), reading
             if not was_large or not _is_large(reading):
                 self.check_soon()
-        return {"version": version, **reading_data(reading)}
+        return {"version": version, **reading_data(opened, reading)}
 
     def check_soon(self) -> None:
         """Check the knowledge in the background; where a check is under way, the newest text follows it."""
@@ -188,12 +242,14 @@ class Session:
         options = learning.options_from(given)
         if opened.table is None:
             raise OptionError("There are no data to learn from: open a table first.")
-        if opened.reading.mistakes or opened.reading.message:
-            raise OptionError("Correct the mistakes in the knowledge first.")
+        reading = opened.reading
+        if reading.message or (not reading.text.strip() and reading.mistakes):
+            raise OptionError(reading.message or "Correct the mistakes in the knowledge first.")
         await self._start(
             opened,
             {
-                "text": opened.document.text,
+                "text": reading.text,
+                "left_out": _left_out(opened.document.text, reading),
                 "network": None if opened.network_file is None else str(opened.network_file),
                 "data": opened.table.job(),
                 "options": asdict(options),
@@ -213,15 +269,16 @@ class Session:
                 raise OptionError("Learning is under way already: wait, or cancel it.")
             folder = Path(tempfile.mkdtemp(dir=self.scratch))
             self.run = await learning.start({**job, "folder": str(folder)})
-            self._following = asyncio.create_task(self._follow(self.run, opened, job.get("text", ""), folder))
+            self._following = asyncio.create_task(self._follow(self.run, opened, job, folder))
         await self._progress({"event": "started"})
 
-    async def _follow(self, run: learning.Run, opened: Opened, text: str, folder: Path) -> None:
+    async def _follow(self, run: learning.Run, opened: Opened, job: Mapping[str, Any], folder: Path) -> None:
         async def receive(event: dict[str, Any]) -> None:
             if event["event"] == "fitted":
                 fit = await asyncio.to_thread(load, folder / "learned.fit")
                 opened.previous = None if opened.fit is None else opened.fit.network
-                opened.fit, opened.fitted_text, opened.explanation, opened.report = fit, text, None, None
+                opened.fit, opened.explanation, opened.report = fit, None, None
+                opened.left_out = tuple(job["left_out"])
                 await asyncio.to_thread(keep_fit, folder / "learned.fit", fit_file(opened.knowledge))
             elif event["event"] == "explained":
                 opened.explanation = json.loads((folder / "explanation.json").read_bytes())
@@ -266,12 +323,17 @@ class Session:
     async def explain_case(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The states that are most probable together, given a case."""
         evidence, do, soft = given_of(request)
-        frame = await asyncio.to_thread(self.require_fit().most_probable, evidence, interventions=do, soft=soft)
+        fit = self.require_fit()
+        require_supported(self.require_opened(), fit, fit.network.names)
+        frame = await asyncio.to_thread(fit.most_probable, evidence, interventions=do, soft=soft)
         return {"states": frame.to_dicts()}
 
     async def sensitivity(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Which numbers and which evidence the probability of a state depends on most."""
-        return await asyncio.to_thread(sensitivity_data, self.require_fit(), request)
+        fit = self.require_fit()
+        names = [str(request.get("variable")), *(name for each in given_of(request) for name in each)]
+        require_supported(self.require_opened(), fit, [name for name in names if name in fit.network])
+        return await asyncio.to_thread(sensitivity_data, fit, request)
 
     async def predict(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Predict some variables for every row of the table; all rows are in a file to download."""
@@ -282,6 +344,7 @@ class Session:
         table = opened.table
         if table is None:
             raise OptionError("There is no table: open one first.")
+        require_supported(opened, fit, fit.network.names)
         scored = await asyncio.to_thread(scored_table, fit, table, targets)
         path = self.scratch / "predictions.csv"
         await asyncio.to_thread(scored.write, path)
@@ -330,6 +393,12 @@ class Session:
         await self.publish({"event": "opened", "generation": self.generation})
         self.check_soon()
 
+    async def arrange(self, request: Mapping[str, Any]) -> None:
+        """Keep where boxes stand, which groups are folded, or the named cases; what is not named stays."""
+        opened = self.require_opened()
+        opened.view = {**opened.view, **checked_view(request)}
+        await asyncio.to_thread(write_view, opened.knowledge, opened.view)
+
     async def picture(self) -> dict[str, Any]:
         """Where boxes and arrows stand, of the network that the text means now."""
         network = self.require_opened().reading.network
@@ -346,6 +415,21 @@ class Session:
             if queue.full():
                 queue.get_nowait()
             queue.put_nowait(line)
+
+    def leave(self) -> str:
+        """End what runs at once, when this process is about to end; what becomes of the text, in words."""
+        if self.run is not None:
+            learning.end(self.run)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        opened = self.opened
+        if opened is None:
+            return "The studio has ended."
+        if opened.document.text != opened.saved:
+            return (
+                f"The studio has ended. Changes of {opened.knowledge.name} that were not saved are kept, and are back "
+                "when it is opened again."
+            )
+        return f"The studio has ended; {opened.knowledge.name} is {'saved' if opened.was_saved else 'as it was'}."
 
     async def close(self) -> None:
         """End what runs, and remove what nobody needs any more."""
@@ -379,6 +463,13 @@ def _write_noting_losses(network: Network, path: Path) -> str:
         warnings.simplefilter("always", LossyFormatWarning)
         write_network(network, path)
     return "\n".join(str(each.message).replace(str(path), path.name) for each in lost)
+
+
+def _left_out(text: str, reading: Reading) -> list[str]:
+    """The lines that have a mistake, without which something is learned, in words."""
+    lines = text.split("\n")
+    numbers = sorted({each.line for each in reading.mistakes if 0 < each.line <= len(lines)})
+    return [f"line {number}, “{lines[number - 1].strip()}”" for number in numbers]
 
 
 def _is_large(reading: Reading) -> bool:

@@ -1,0 +1,34 @@
+// Variables and states may have any name, `constructor` and `__proto__` too: objects are asked for what they own alone.
+export const at = (object, name) => (object !== null && object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined);
+
+// The object with another value under a name; undefined takes the name away.
+export const withName = (object, name, value) =>
+  Object.fromEntries([...Object.entries(object).filter(([each]) => each !== name), ...(value === undefined ? [] : [[name, value]])]);
+
+export const KINDS = ["evidence", "do", "soft"];
+export const NOTHING_GIVEN = { evidence: {}, do: {}, soft: {} };
+
+// What is known about one variable: [kind, state or weights]; an empty list for nothing.
+export function knownOf(given, name) {
+  const kind = KINDS.find((each) => at(given[each], name) !== undefined);
+  return kind ? [kind, at(given[kind], name)] : [];
+}
+
+// A case with something else about one variable.
+export const givenWith = (given, name, kind, value) =>
+  Object.fromEntries(KINDS.map((each) => [each, withName(given[each], name, each === kind ? value : undefined)]));
+
+// What of a case is about variables and states that exist now.
+export function givenNow(given, network) {
+  const states = new Map(network?.variables.map((each) => [each.name, each.states]) ?? []);
+  const kept = (kind, known) =>
+    Object.fromEntries(
+      Object.entries(known).filter(([name, value]) => {
+        const own = states.get(name);
+        return own && (kind === "soft" ? Object.keys(value).every((each) => own.includes(each)) : own.includes(value));
+      }),
+    );
+  return Object.fromEntries(KINDS.map((kind) => [kind, kept(kind, given[kind])]));
+}
+
+export const countGiven = (given) => KINDS.reduce((sum, kind) => sum + Object.keys(given[kind]).length, 0);

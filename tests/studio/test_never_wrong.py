@@ -1,0 +1,166 @@
+"""In Chromium: numbers that are not those of the present text are never shown as if they were, and nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import credo
+from credo.studio.opening import fit_file
+from tests.studio.harness import Tab, opened_tab, state, write
+
+STALE = "The numbers are those of an earlier text or table."
+
+
+def numbers(page: Page, variable: str) -> list[str]:
+    return page.get_by_role("group", name=f"Variable {variable}", exact=True).locator(".state").all_inner_texts()
+
+
+def test_numbers_stay_with_their_states_and_say_that_they_are_old(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    expect(state(page, "disease", "1")).to_have_attribute("aria-label", re.compile("%"))
+    before = {state(page, "disease", each).get_attribute("title") for each in "01"}
+    page.get_by_role("combobox", name="How probable is").select_option("disease")
+    page.get_by_role("tab", name="Draw").click()
+    page.get_by_role("button", name="↓ move 0 down").click()
+    page.get_by_role("button", name="Use these states").click()
+    expect(page.get_by_text(STALE)).to_be_visible()
+    expect(page.locator(".cm-content")).to_contain_text("order disease: 1 < 0")
+    expect(page.get_by_label("State 1", exact=True)).to_have_value("1")  # Draw and the arrows agree
+    assert {state(page, "disease", each).get_attribute("title") for each in "01"} == before
+    expect(page.locator(".node.stale").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_text(STALE)).to_be_visible()
+    expect(state(page, "disease", "1")).to_have_attribute("title", re.compile("%"))
+    assert {state(page, "disease", each).get_attribute("title") for each in "01"} == before
+    assert learned_tab.complaints == []
+
+
+@pytest.mark.slow
+def test_learning_again_makes_the_numbers_current(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    write(page, "disease raises ecg\n")
+    expect(page.get_by_role("status").filter(has_text=STALE)).to_contain_text("line 19, “disease raises ecg”")
+    page.get_by_role("button", name="Learn again").click()
+    expect(page.get_by_text(STALE)).to_have_count(0)
+    expect(page.locator(".node.stale")).to_have_count(0)
+
+
+def test_what_an_arrow_carried_is_gone_with_it(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    disease = state(page, "disease", "1")
+    expect(disease).to_have_attribute("title", re.compile("%"))
+    alone = disease.get_attribute("title") or ""
+    state(page, "ecg", "abnormal").click()
+    expect(disease).not_to_have_attribute("title", alone)
+    page.get_by_role("combobox", name="How probable is").select_option("ecg")
+    page.get_by_role("tab", name="Draw").click()
+    page.get_by_role("button", name="× remove the arrow from disease to ecg").click()
+    expect(disease).to_have_attribute("title", alone)
+    expect(state(page, "ecg", "abnormal")).to_have_attribute("title", "abnormal")  # no number
+    expect(page.get_by_text("Not used, because it was learned otherwise: ecg")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(disease).not_to_have_attribute("title", alone)
+    expect(page.get_by_text(STALE)).to_have_count(0)
+
+
+def test_impossible_evidence_leaves_no_numbers(chromium: Browser, tmp_path: Path) -> None:
+    cpts = {"a": [0.5, 0.5], "b": [[1.0, 0.0], [0.5, 0.5]]}
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"], "c": ["x", "y"]}, {"b": ["a"]})
+    credo.write_network(network.with_cpts({**cpts, "c": [0.3, 0.7]}), tmp_path / "small.bif")
+    with opened_tab(chromium, tmp_path.resolve(), {}, "small.bif", None) as tab:
+        page = tab.page
+        expect(state(page, "c", "y")).to_have_attribute("title", "y 70%")
+        state(page, "a", "no").click()
+        state(page, "b", "yes").click()
+        expect(page.get_by_role("alert")).to_contain_text("probability zero")
+        expect(state(page, "c", "y")).to_have_attribute("title", "y")
+        state(page, "b", "yes").click()
+        expect(state(page, "c", "y")).to_have_attribute("title", "y 70%")
+
+
+def test_evidence_and_places_are_there_after_a_reload(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    state(page, "ecg", "abnormal").click()
+    expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
+    box = page.locator('.react-flow__node[data-id="smoker"]')
+    handle = box.locator(".name").bounding_box()
+    assert handle is not None
+    page.mouse.move(handle["x"] + 20, handle["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(handle["x"] + 60, handle["y"] + 60, steps=5)
+    with page.expect_response("**/api/arrange"):
+        page.mouse.up()
+    place = box.evaluate("(each) => each.style.transform")
+    page.reload()
+    expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
+    expect(state(page, "ecg", "abnormal")).to_have_attribute("aria-pressed", "true")
+    assert box.evaluate("(each) => each.style.transform") == place
+    assert (learned_tab.folder / "heart.studio.json").exists()
+
+
+def test_a_file_that_changed_meanwhile_is_merged_or_kept(tab: Tab) -> None:
+    page, path = tab.page, tab.folder / "heart.credo"
+    write(page, "disease raises ecg\n")
+    expect(page.get_by_text("changed, kept as a draft")).to_be_visible()
+    path.write_text(path.read_text(encoding="utf-8").replace("# What is known", "# What is known, by Ana"), "utf-8")
+    page.get_by_role("button", name="Save", exact=True).click()
+    dialog = page.get_by_role("dialog", name="heart.credo changed meanwhile")
+    expect(dialog).to_contain_text("# What is known, by Ana")
+    assert "disease raises ecg" not in path.read_text(encoding="utf-8")
+    dialog.get_by_role("button", name="Merge both, and save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    text = path.read_text(encoding="utf-8")
+    assert "disease raises ecg" in text
+    assert "by Ana" in text
+    # The other way: both are kept.
+    write(page, "# mine\n")
+    expect(page.get_by_text("changed, kept as a draft")).to_be_visible()
+    path.write_text(text + "# theirs\n", "utf-8")
+    page.keyboard.press("Control+s")
+    dialog.get_by_role("button", name="Save as").click()
+    expect(page.locator(".files")).to_contain_text("heart-2.credo")
+    assert path.read_text(encoding="utf-8") == text + "# theirs\n"
+    assert "# mine" in (tab.folder / "heart-2.credo").read_text(encoding="utf-8")
+    assert tab.complaints == []
+
+
+def test_names_that_objects_have_already(chromium: Browser, tmp_path: Path) -> None:
+    names = ["constructor", "__proto__", "toString"]
+    states = ["hasOwnProperty", "__proto__"]
+    network = credo.Network(dict.fromkeys(names, states), {"__proto__": ["constructor"], "toString": ["__proto__"]})
+    cpts = {"constructor": [0.25, 0.75], "__proto__": [[0.9, 0.1], [0.2, 0.8]], "toString": [[0.6, 0.4], [0.3, 0.7]]}
+    credo.write_network(network.with_cpts(cpts), tmp_path / "odd.bif")
+    with opened_tab(chromium, tmp_path.resolve(), {}, "odd.bif", None) as tab:
+        page = tab.page
+        expect(state(page, "constructor", "__proto__")).to_have_attribute("title", "__proto__ 75%")
+        expect(page.get_by_role("button", name=re.compile("Clear evidence"))).to_have_count(0)
+        state(page, "__proto__", "__proto__").click()
+        expect(state(page, "toString", "__proto__")).to_have_attribute("title", "__proto__ 70%")
+        expect(state(page, "constructor", "__proto__")).to_have_attribute("title", re.compile("__proto__ 96.0%"))
+        page.get_by_role("button", name="Clear evidence (1)").click()
+        expect(state(page, "constructor", "__proto__")).to_have_attribute("title", "__proto__ 75%")
+        assert tab.complaints == []
+
+
+def test_a_fit_that_was_left_over_is_not_shown_for_a_network(
+    chromium: Browser, tmp_path: Path, heart_fit: Path
+) -> None:
+    credo.write_network(credo.load(heart_fit).network.with_cpts({"smoker": [0.2, 0.8]}), tmp_path / "heart.bif")
+    shutil.copyfile(heart_fit, fit_file(tmp_path / "heart.credo"))
+    with opened_tab(chromium, tmp_path.resolve(), {}, "heart.bif", None) as tab:
+        expect(state(tab.page, "smoker", "yes")).to_have_attribute("title", "yes 80%")
+        expect(tab.page.get_by_text("heart.studio.fit were learned from something else")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_half_a_line_is_left_out_of_what_is_learned_and_named(tab: Tab) -> None:
+    page = tab.page
+    write(page, "smoker rai")
+    expect(page.locator(".mistakes")).to_be_visible()
+    page.get_by_role("button", name="Learn the numbers from the table and the statements").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("Without line 19, “smoker rai”, which has a mistake.")
