@@ -125,7 +125,7 @@ def test_long_drawing_means_fewer_draws(line: Network) -> None:
 def test_what_is_drawn_at_once_is_small(line: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = missing_values(line, ROWS)
     assert is_small(missing)
-    for limit in ("VECTORISED_FACTORS", "VECTORISED_CELLS"):
+    for limit in ("VECTORISED_VISITS", "VECTORISED_CELLS"):
         with monkeypatch.context() as patched:
             patched.setattr(module, limit, 3)
             assert not is_small(missing)

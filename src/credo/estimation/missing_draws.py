@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 
 from credo.errors import listing
 from credo.estimation.constrained import CMAP
@@ -12,14 +12,14 @@ from credo.estimation.method import Method
 from credo.estimation.posterior_mean import POSTERIOR
 from credo.estimation.problem import Problem
 from credo.io.dataset import Dataset
-from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_FACTORS
+from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_VISITS
 from credo.sampling.posterior import VECTORISED_PARAMETERS
 from credo.sampling.vectorised import CHAINS
 from credo.statistics.inference.draw_missing import fractional_rows
 from credo.statistics.inference.draw_parts import figures_of
+from credo.statistics.inference.elimination import visited_cells
 from credo.statistics.inference.expected_counts import Prepared, PreparedRows
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
-from credo.statistics.inference.plain import Terms
 from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
 from credo.statistics.ties.draw_tied import fractional_tied_rows
 from credo.statistics.ties.draw_tied import why_not_drawn as why_ties_are_not_drawn
@@ -29,7 +29,7 @@ from credo.statistics.ties.tied_parts import TiedParts
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
-SECONDS_PER_FACTOR = 1e-8  # of an enumerated state, in one chain
+SECONDS_PER_VISIT = 1e-8  # to a cell of a clique, in one chain
 SECONDS_PER_UPDATE = 1e-7  # of a parameter, in one chain
 SECONDS_PER_PART = 5e-3  # for the way to a partition and back, whoever holds it
 
@@ -69,17 +69,11 @@ def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
         updates = parameters + figures.cells / CELLS_AN_UPDATE + figures.rows
         return sweeps * (SECONDS_PER_UPDATE * updates + SECONDS_PER_PART * figures.parts)
     parts = [rows] if isinstance(rows, Prepared) else rows.parts
-    enumerated = sum(part.cuts.cells.size if isinstance(part.cuts, Terms) else inf for part in parts)
-    if enumerated <= VECTORISED_FACTORS and parameters <= VECTORISED_PARAMETERS:
-        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_PER_FACTOR * enumerated + SECONDS_PER_UPDATE * parameters)
-    updates = float(parameters)
-    for part in parts:
-        cells = float(part.cuts.cells.size) if isinstance(part.cuts, Terms) else 0.0
-        if part.plans is not None:
-            each = part.plans.input_cells + 2 * part.plans.clique_cells
-            cells = float(each[part.groups.component].sum())
-        updates += cells / CELLS_AN_UPDATE + float(part.groups.weights.sum())
-    return SECONDS_PER_UPDATE * sweeps * updates
+    cells = sum(float(visited_cells(part.groups, part.plans).sum()) for part in parts)
+    if cells <= VECTORISED_VISITS and parameters <= VECTORISED_PARAMETERS:
+        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_PER_VISIT * cells + SECONDS_PER_UPDATE * parameters)
+    incomplete = sum(float(part.groups.weights.sum()) for part in parts)
+    return SECONDS_PER_UPDATE * sweeps * (parameters + cells / CELLS_AN_UPDATE + incomplete)
 
 
 IN_PARTITIONS = "the values of tied rows in partitions are not drawn"

@@ -188,7 +188,7 @@ def read_table_once(
         numbers = merged([numbers, part.numbers])
         sample = with_rows(sample, part, own_generator)
         for own, rows in enumerate(_split(part, folds, seed, read)):
-            counts[own] = merge(counts[own], count(layout, rows, read))
+            counts[own] = merge(counts[own], count(layout, rows))
         read += len(part)
         incomplete = incomplete or any(each.missing() for each in counts)
         if not dropped:

@@ -29,9 +29,8 @@ from credo.kernels.sampler_arrays import ChainState, DistributionArrays
 from credo.sampling.distributions import SampledDistributions
 from credo.sampling.general_updates import DrawnGeneral, GeneralUpdates
 from credo.sampling.missing_values import Augmentation
-from credo.statistics.inference.draw_missing import Programs
-from credo.statistics.inference.elimination import cut_pieces, execute
-from credo.statistics.inference.plain import Terms
+from credo.statistics.inference.elimination import execute, visited_cells
+from credo.statistics.inference.expected_counts import Prepared
 from credo.types import Indices, Numbers
 
 SHARES = (0.0, 0.03, 0.1, 0.3)  # a
@@ -48,8 +47,7 @@ class HiddenMoves:
     """Which distributions are proposed, and what judges them."""
 
     distributions: Indices
-    programs: Programs
-    cuts: Indices | Terms
+    incomplete: Prepared
     base: Numbers  # (cells,) as in `Augmentation`
     places: Indices
     fixed: Numbers
@@ -73,11 +71,9 @@ class HiddenMoves:
 
     def log_likelihood(self, theta: Numbers) -> float:
         """log P(rows) up to a constant, without complete families."""
-        cells, programs = self.base.copy(), self.programs
+        cells, rows = self.base.copy(), self.incomplete
         cells[self.places] = theta
-        _, value, impossible = execute(
-            programs.layout, programs.groups, programs.plans, self.cuts, cells, backward=False
-        )
+        _, value, impossible = execute(rows.layout, rows.groups, rows.plans, rows.cuts, cells, backward=False)
         return -np.inf if impossible >= 0 else value
 
     def worthwhile(self, tried: Indices, accepted: Indices) -> HiddenMoves | None:
@@ -96,10 +92,10 @@ def hidden_moves(
 
     Where some `general` statements are soft or may be wrong, what they reach is not moved.
     """
-    programs, network = missing.programs, sampled.layout.network
-    if programs is None or missing.tied is not None or programs.cells > MOST_CELLS:
+    rows, network = missing.incomplete, sampled.layout.network
+    if rows is None or missing.tied is not None or visited_cells(rows.groups, rows.plans).sum() > MOST_CELLS:
         return None
-    never = np.logical_not((programs.codes >= 0).any(axis=0)).tolist()
+    never = np.logical_not(rows.seen).tolist()
     hidden = {name for name, is_hidden in zip(network.names, never, strict=True) if is_hidden}
     families = [number for number, name in enumerate(sampled.names) if hidden & {name, *network.parents[name]}]
     own = np.flatnonzero(np.isin(sampled.families, families))
@@ -113,10 +109,9 @@ def hidden_moves(
     own = own[movable[own]]
     if not len(own):
         return None
-    cuts = cut_pieces(programs.layout, programs.groups, programs.plans)
     expected = np.maximum(missing.expected - missing.fixed, 0.0)
     where = missing.base, missing.places, missing.fixed
-    return HiddenMoves(own, programs, cuts, *where, expected, sampled.constrained_size, drawn)
+    return HiddenMoves(own, rows, *where, expected, sampled.constrained_size, drawn)
 
 
 def _must_hold(general: GeneralUpdates) -> bool:

@@ -21,24 +21,12 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.sampling.region import seeded
 from credo.sampling.relabelling import Renaming, StateGroups, renamings_of
-from credo.statistics.inference.draw_missing import (
-    Enumeration,
-    Programs,
-    draw_by_enumeration,
-    draw_by_programs,
-    enumeration_of,
-    programs_of,
-)
+from credo.statistics.inference.draw_missing import draw_missing
 from credo.statistics.inference.draw_parts import PartDraws, figures_of
+from credo.statistics.inference.elimination import visited_cells
 from credo.statistics.inference.expected_counts import Prepared, PreparedRows, expected_cells
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
-from credo.statistics.ties.draw_tied import (
-    TiedDraws,
-    draw_tied_by_enumeration,
-    draw_tied_by_programs,
-    factors_to_enumerate,
-    tied_draws,
-)
+from credo.statistics.ties.draw_tied import TiedDraws, draw_tied, tied_draws
 from credo.statistics.ties.failed_attempts import LEAST
 from credo.statistics.ties.likelihood import TiedData
 from credo.types import Flags, Indices, Numbers
@@ -47,7 +35,7 @@ if TYPE_CHECKING:
     from credo.sampling.distributions import SampledDistributions
 
 SEEN = 0.5  # rows that are expected of a configuration, from which it counts as one that has data
-VECTORISED_FACTORS = 2**14  # of all joint states, up to which hundreds of chains draw them at once: 0.1 s a sweep
+VECTORISED_VISITS = 2**14  # of cells of cliques, up to which hundreds of chains draw missing values: 0.1 s a sweep
 VECTORISED_CELLS = 2**14  # of all CPTs, which hundreds of chains hold at once: 32 MB
 FIRST_SUCCESS = 0.02  # the least probability of a tie that first completions assume
 CELLS_AN_UPDATE = 10  # of cliques, which are visited in the time that a parameter is updated in
@@ -95,11 +83,6 @@ class MissingValues:
         assert isinstance(self.prepared, Prepared)
         return self.prepared
 
-    @property
-    def component_layout(self) -> Layout:
-        """The layout that components of incomplete rows were found in; ties have sensors in it."""
-        return self.prepared.layout if self.tied is None else self.tied.seen.prepared.layout
-
     def reached_in(self, layout: Layout) -> Numbers:
         """1 for each cell of another layout that a completed row can have, else 0."""
         return layout.pack({name: self.reached[self.prepared.layout.slice_of(name)] for name in layout.names})
@@ -129,8 +112,7 @@ class Augmentation:
     places: Indices  # (parameters,) the cell of each
     fixed: Numbers  # (parameters,) counts of complete families, and a prior's pseudo-counts
     expected: Numbers  # (parameters,) the same with the counts of incomplete families where EM ended
-    enumeration: Enumeration | None
-    programs: Programs | None
+    incomplete: Prepared | None  # the rows that are drawn one by one; None where they are in partitions
     renamings: Sequence[Renaming] = ()  # of hidden variables with exchangeable states
     tied: TiedDraws | None = None
     parts: PartDraws | None = None  # of rows in partitions
@@ -140,15 +122,14 @@ class Augmentation:
         """How many cells are visited to complete the rows once."""
         if self.parts is not None:
             return int(self.parts.figures.cells)
-        tied = 0 if self.tied is None else self.tied.cells
-        if self.programs is not None:
-            return self.programs.cells + tied
-        return (self.enumeration.factors if self.enumeration is not None else 0) + tied
+        assert self.incomplete is not None
+        own = int(visited_cells(self.incomplete.groups, self.incomplete.plans).sum())
+        return own + (0 if self.tied is None else self.tied.cells)
 
     @property
     def updates(self) -> int:
         """The same, and how many rows are completed, as a number of parameters that could be updated in that time."""
-        rows = 0.0 if self.programs is None else float(self.programs.groups.weights.sum())
+        rows = 0.0 if self.incomplete is None else float(self.incomplete.groups.weights.sum())
         rows += 0.0 if self.parts is None else self.parts.figures.rows
         rows += 0.0 if self.tied is None else float(sum(part.groups.weights.sum() for part in self.tied.tied.parts))
         return -(-self.cells // CELLS_AN_UPDATE) + int(rows)
@@ -159,12 +140,13 @@ class Augmentation:
         The `first` time only some of the attempts at ties that failed are drawn: under random CPTs there would be very
         many, which hold chains fast.
         """
-        assert self.enumeration is not None
+        assert self.incomplete is not None
         cells = np.repeat(self.base[:, None], theta.shape[1], axis=1)
         cells[self.places] = theta
-        drawn = draw_by_enumeration(self.enumeration, cells, rng)
+        generator = seeded(int(rng.integers(2**62)))
+        drawn = draw_missing(self.incomplete, cells, generator)
         if self.tied is not None:
-            drawn += draw_tied_by_enumeration(self.tied, cells, rng, least=FIRST_SUCCESS if first else LEAST)
+            drawn += draw_tied(self.tied, cells, generator, rng, least=FIRST_SUCCESS if first else LEAST)
         return np.asarray(self.fixed[:, None] + drawn[self.places])
 
     def completed_by_program(
@@ -175,10 +157,11 @@ class Augmentation:
         cells[self.places] = theta
         if self.parts is not None:
             return np.asarray(self.fixed + self.parts.draw(cells, rng)[self.places])
-        assert self.programs is not None
-        drawn = draw_by_programs(self.programs, cells, generator)
+        assert self.incomplete is not None
+        drawn = draw_missing(self.incomplete, cells, generator)
         if self.tied is not None:
-            drawn += draw_tied_by_programs(self.tied, cells, generator, rng, least=FIRST_SUCCESS if first else LEAST)
+            least = FIRST_SUCCESS if first else LEAST
+            drawn += draw_tied(self.tied, cells[:, None], generator, rng, least=least)[:, 0]
         return np.asarray(self.fixed + drawn[self.places])
 
     def flattened(self, theta: Numbers) -> Numbers:
@@ -188,25 +171,21 @@ class Augmentation:
 
 
 def is_small(missing: MissingValues) -> bool:
-    """Whether hundreds of chains can draw the missing values at once by enumeration."""
+    """Whether hundreds of chains can draw the missing values."""
     if missing.prepared.layout.size > VECTORISED_CELLS or isinstance(missing.prepared, PreparedParts):
         return False
-    if missing.tied is not None:
-        return factors_to_enumerate(missing.tied) <= VECTORISED_FACTORS
-    enumeration = enumeration_of(missing.untied)
-    return enumeration is not None and enumeration.factors <= VECTORISED_FACTORS
+    parts = (missing.prepared,) if missing.tied is None else missing.tied.parts
+    return sum(float(visited_cells(part.groups, part.plans).sum()) for part in parts) <= VECTORISED_VISITS
 
 
-def augmentation_of(
-    missing: MissingValues, sampled: SampledDistributions, compiled: bool, memory_limit: int | None = None
-) -> Augmentation:
+def augmentation_of(missing: MissingValues, sampled: SampledDistributions, compiled: bool) -> Augmentation:
     """What chains of the one sampler or the other need."""
     layout = missing.prepared.layout
     shifts = np.array([layout.offsets[name] - sampled.layout.offsets[name] for name in sampled.names], dtype=np.int64)
     places = sampled.parameters() + np.repeat(shifts[sampled.families], np.diff(sampled.starts))
     observed = np.zeros(layout.size)
     observed[missing.prepared.observed_cells] = missing.prepared.observed_counts
-    tied = None if missing.tied is None else tied_draws(missing.tied, compiled, memory_limit)
+    tied = None if missing.tied is None else tied_draws(missing.tied)
     parts = None
     if isinstance(missing.prepared, PreparedParts):
         assert compiled
@@ -218,8 +197,7 @@ def augmentation_of(
         places,
         fixed,
         np.maximum(sampled.counts + (last - observed)[places], 0.0),
-        None if compiled else enumeration_of(missing.untied),
-        programs_of(missing.untied, memory_limit, missing.component_layout) if compiled and parts is None else None,
+        missing.untied if parts is None else None,
         renamings_of(sampled, missing.exchangeable, missing.reference),
         tied,
         parts,

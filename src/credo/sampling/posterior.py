@@ -187,7 +187,7 @@ def posterior(
         largest = MOST_CELLS if missing is None else MOST_CELLS // 8  # missing values take many sweeps
         sweeps = general_sweeps(general, updates_of_general, region, memory_limit, largest, doubted)
         compiled = sweeps is None
-    completing = None if missing is None else augmentation_of(missing, sampled, compiled, memory_limit)
+    completing = None if missing is None else augmentation_of(missing, sampled, compiled)
     updates = None if completing is None else completing.updates
     plan = sampling_plan(sampled, options, hyperparameters, memory_limit, updates)
     doubtful = None

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from credo.errors import TooLargeError
-from credo.kernels.elimination_plan import HEAD, INPUT
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import Plans, make_plans
 from tests.helpers.enumeration import random_network, random_rows
+
+HEAD, INPUT = 8, 3  # as in `core/elimination_plan.pxd`
 
 
 def plans_of(network: Network, codes: list[list[int]] | np.ndarray) -> tuple[Layout, Groups, Plans]:

@@ -14,7 +14,7 @@ from credo.io.network_files import read_network
 from credo.io.pyagrum import load_pyagrum
 from credo.model.network import Network
 from credo.statistics.counts import count, layout_for_counts, merge
-from credo.statistics.inference import elimination, plain
+from credo.statistics.inference import elimination
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare
 from credo.statistics.predict import posterior
 from credo.testing import alarm_like_network
@@ -23,18 +23,8 @@ from tests.helpers.enumeration import enumerated_counts, random_network, random_
 from tests.helpers.published import PUBLISHED_NETWORKS
 
 
-@pytest.fixture(params=[2**17, -1], ids=["plain", "compiled"])
-def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By enumeration of all terms, where that is small work, and by the compiled loops."""
-    monkeypatch.setattr(plain, "PLAIN_FACTORS", request.param)
-    monkeypatch.setattr(plain, "PLAIN_PATTERNS", request.param)
-
-
 def dataset_of(network: Network, codes: Any, weights: Any = None) -> Dataset:
     return Dataset(network.names, np.array(codes, dtype=np.int16), weights)
-
-
-pytestmark = pytest.mark.usefixtures("_either_way")
 
 
 @pytest.mark.parametrize("block", seeds(4, 20))
@@ -231,10 +221,13 @@ def test_a_long_chain() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_more_joint_states_than_a_float_can_count() -> None:
-    """3^700 hidden states: too many to enumerate, without a warning."""
+    """3^700 hidden states of a chain take as little as its pairs, without a warning."""
     names = [f"v{i}" for i in range(701)]
-    network = Network(dict.fromkeys(names, ("a", "b", "c")), {b: [a] for a, b in pairwise(names)})
-    assert prepare(layout_for_counts(network), dataset_of(network, [[-1] * 700 + [0]])).plans is not None
+    uniform = {name: np.full((3, 3) if number else 3, 1 / 3) for number, name in enumerate(names)}
+    network = Network(dict.fromkeys(names, ("a", "b", "c")), {b: [a] for a, b in pairwise(names)}, uniform)
+    prepared = prepare(layout_for_counts(network), dataset_of(network, [[-1] * 700 + [0]]))
+    assert prepared.plans.clique_cells.tolist() == [699 * 9]
+    assert expected_counts(prepared, network.cpts)[1] == pytest.approx(np.log(1 / 3))
 
 
 def test_a_large_clique_whose_maps_are_not_kept() -> None:
@@ -262,7 +255,7 @@ def test_a_variable_with_ten_thousand_states_is_sliced() -> None:
     seen = generator.integers(0, words, 500)
     codes = np.column_stack([np.full(500, -1), seen]).astype(np.int16)
     prepared = prepare(layout_for_counts(network), Dataset(network.names, codes))
-    assert prepared.plans is None or prepared.plans.clique_cells.max() == topics
+    assert prepared.plans.clique_cells.max() == topics
     counts, log_likelihood = expected_counts(prepared, network.cpts)
     likelihoods = tables["word"][:, seen].T / topics
     assert log_likelihood == pytest.approx(np.log(likelihoods.sum(axis=1)).sum())

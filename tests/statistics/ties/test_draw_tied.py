@@ -1,4 +1,4 @@
-"""Tied rows completed given CPTs: expected counts, and an identity for failed attempts, by both implementations."""
+"""Tied rows completed given CPTs: expected counts, and an identity for failed attempts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,8 @@ from credo.model.network import Network
 from credo.options import TieReading
 from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.inference.draw_missing import draw_by_enumeration, enumeration_of
-from credo.statistics.ties.draw_tied import (
-    draw_tied_by_enumeration,
-    draw_tied_by_programs,
-    fractional_tied_rows,
-    tied_draws,
-    why_not_drawn,
-)
+from credo.statistics.inference.draw_missing import draw_missing
+from credo.statistics.ties.draw_tied import draw_tied, fractional_tied_rows, tied_draws, why_not_drawn
 from credo.statistics.ties.factors import TieError
 from credo.statistics.ties.failed_attempts import Agreement, failed_rows
 from credo.statistics.ties.likelihood import TiedData, tie_rows
@@ -31,7 +25,6 @@ from credo.testing import random_network
 DRAWS = 3000
 ROWS = [[0, -1, 1], [-1, -1, 3], [1, -1, 2], [-1, -1, 0], [-1, -1, 2], [1, 2, 0], [0, 2, 1], [-1, 1, -1], [0, -1, 3]]
 WEIGHTS = np.array([1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0])
-both = pytest.mark.parametrize("compiled", [False, True], ids=["enumeration", "programs"])
 
 
 @pytest.fixture
@@ -49,14 +42,10 @@ def tied_rows(network: Network, ties: list[RowTie], reading: str, weights: np.nd
     return tie_rows(layout_for_counts(network), ties, dataset, reading=TieReading(reading))
 
 
-def counts_of(tied: TiedData, theta: np.ndarray, compiled: bool, least: float = 0.0) -> np.ndarray:
+def counts_of(tied: TiedData, theta: np.ndarray, least: float = 0.0) -> np.ndarray:
     """(draws, cells) of tied rows alone."""
-    rng = np.random.default_rng(4)
-    draws = tied_draws(tied, compiled)
-    if not compiled:
-        return draw_tied_by_enumeration(draws, np.repeat(theta[:, None], DRAWS, 1), rng, least).T
-    generator = seeded(3)
-    return np.array([draw_tied_by_programs(draws, theta, generator, rng, least) for _ in range(DRAWS // 10)])
+    each = np.repeat(theta[:, None], DRAWS, 1)
+    return draw_tied(tied_draws(tied), each, seeded(3), np.random.default_rng(4), least).T
 
 
 def agree_but_for_chance(drawn: np.ndarray, expected: np.ndarray) -> bool:
@@ -78,24 +67,18 @@ TREES = {
 }
 
 
-@both
 @pytest.mark.parametrize("ties", [*TIES.values(), *TREES.values()], ids=[*TIES.keys(), *TREES.keys()])
-def test_completed_counts_have_the_means_that_messages_expect(
-    chain: Network, ties: list[RowTie], compiled: bool
-) -> None:
+def test_completed_counts_have_the_means_that_messages_expect(chain: Network, ties: list[RowTie]) -> None:
     tied = tied_rows(chain, ties, "joint")
     assert not why_not_drawn(tied)
     theta = tied.prepared.layout.pack(chain.cpts)
-    rest = enumeration_of(tied.seen.rest)
-    assert rest is not None
-    drawn = counts_of(tied, theta, compiled)
+    drawn = counts_of(tied, theta)
     drawn[:, tied.prepared.observed_cells] += tied.prepared.observed_counts
-    drawn += draw_by_enumeration(rest, np.repeat(theta[:, None], len(drawn), 1), np.random.default_rng(1)).T
+    drawn += draw_missing(tied.seen.rest, np.repeat(theta[:, None], len(drawn), 1), seeded(1)).T
     assert agree_but_for_chance(drawn, tied.expected(theta, tied.start()).seen)
 
 
-@both
-def test_values_along_a_tree_are_drawn_together(chain: Network, compiled: bool) -> None:
+def test_values_along_a_tree_are_drawn_together(chain: Network) -> None:
     """Means and covariances of completed counts against all completions of four rows that three ties connect."""
     rows = np.array([[-1, -1, 1], [-1, -1, 3], [-1, -1, 2], [-1, -1, 0]], dtype=np.int16)
     ties = [share(1, 2), share(2, 3, names=("a",)), share(3, 4)]
@@ -116,24 +99,21 @@ def test_values_along_a_tree_are_drawn_together(chain: Network, compiled: bool) 
     shares, counts = np.array(chances) / np.sum(chances), np.array(cells)
     mean = shares @ counts
     covariance = (counts - mean).T @ (shares[:, None] * (counts - mean))
-    drawn = counts_of(tied, theta, compiled)
+    drawn = counts_of(tied, theta)
     assert agree_but_for_chance(drawn, mean)
     away = drawn - mean
     products = (away[:, :, None] * away[:, None, :]).reshape(len(away), -1)
     assert agree_but_for_chance(products, covariance.ravel())
 
 
-@both
 @pytest.mark.parametrize("ties", TIES.values(), ids=TIES.keys())
-def test_failed_attempts_are_what_the_probability_of_ties_demands(
-    chain: Network, ties: list[RowTie], compiled: bool
-) -> None:
+def test_failed_attempts_are_what_the_probability_of_ties_demands(chain: Network, ties: list[RowTie]) -> None:
     """Their expected score is the derivative of −log P(ties): −(N2 − n·θ), N2 being expected of the ties alone."""
     tied = tied_rows(chain, ties, "cll")
     layout = tied.prepared.layout
     theta = layout.pack(chain.cpts)
-    drawn = counts_of(tied, theta, compiled)
-    same = counts_of(tied_rows(chain, ties, "joint"), theta, compiled)
+    drawn = counts_of(tied, theta)
+    same = counts_of(tied_rows(chain, ties, "joint"), theta)
     failed = drawn - same.mean(axis=0)
     starts = layout.distribution_starts()
     sizes = np.diff(starts, append=layout.size)
@@ -145,7 +125,7 @@ def test_failed_attempts_are_what_the_probability_of_ties_demands(
     scores = score(failed)
     error = np.hypot(scores.std(axis=0), score(same).std(axis=0)) / np.sqrt(len(scores))
     assert (np.abs(scores.mean(axis=0) + score(chance)) < 4.5 * error + 10.0 / len(scores)).all()
-    assert (counts_of(tied, theta, compiled, least=1.0).sum(axis=1) < drawn.sum(axis=1).max()).all()
+    assert (counts_of(tied, theta, least=1.0).sum(axis=1) < drawn.sum(axis=1).max()).all()
 
 
 def test_failed_attempts_by_hand() -> None:
@@ -162,17 +142,16 @@ def test_failed_attempts_by_hand() -> None:
     assert not failed_rows(Agreement(0, 3, 4, None), np.ones((1, 5)), np.random.default_rng(0)).any()
 
 
-@both
-def test_the_value_of_a_merged_tie_counts_once(chain: Network, compiled: bool) -> None:
+def test_the_value_of_a_merged_tie_counts_once(chain: Network) -> None:
     rows = [[-1, 0, 1], [-1, 1, 3], [-1, 2, 2], [1, 0, 0], [1, -1, 1]]
     dataset = Dataset(chain.names, np.array(rows, dtype=np.int16), np.array([1.0, 2.0, 1.0, 1.0, 1.0]))
     ties = [share(1, 2, 3, names=("a",)), share(4, 5, names=("a",))]
     tied = tie_rows(layout_for_counts(chain), ties, dataset, reading=TieReading.MERGED)
     theta = tied.prepared.layout.pack(chain.cpts)
-    drawn = counts_of(tied, theta, compiled)
+    drawn = counts_of(tied, theta)
     own = drawn[:, tied.prepared.layout.slice_of("a")]
     assert set(map(tuple, own.tolist())) == {(1.0, 0.0), (0.0, 1.0)}
-    draws = tied_draws(tied, compiled)
+    draws = tied_draws(tied)
     assert draws.copies[tied.prepared.layout.index("a", 0, 1)] == 1.0
 
 
@@ -204,7 +183,7 @@ def test_rows_that_no_value_suits_are_named(chain: Network) -> None:
     cpts["c"][0, [1, 3]], cpts["c"][1, [1, 3]], cpts["c"][2, [1, 3]] = [0.0, 0.5], [0.5, 0.0], [0.0, 0.5]
     theta = tied.prepared.layout.pack(cpts)
     with pytest.raises(TieError, match=r"Rows 1, 2 must share b"):
-        draw_tied_by_enumeration(tied_draws(tied, False), theta[:, None], np.random.default_rng(0))
+        draw_tied(tied_draws(tied), theta[:, None], seeded(0), np.random.default_rng(0))
 
 
 def test_a_tie_of_rows_of_which_one_counts_says_nothing() -> None:

@@ -15,14 +15,9 @@ from numpy.typing import NDArray
 
 from credo.errors import SamplingError
 from credo.model.layout import Layout
-from credo.statistics.inference.draw_missing import (
-    draw_by_enumeration,
-    enumerated,
-    fractional_evaluation,
-    run_programs,
-)
+from credo.statistics.inference.draw_missing import draw_evaluations, fractional_evaluation
+from credo.statistics.inference.elimination import visited_cells
 from credo.statistics.inference.expected_counts_of_parts import Evaluations, PreparedParts
-from credo.statistics.inference.plain import Terms
 from credo.types import Numbers
 
 LARGEST_SEED = 2**62
@@ -43,14 +38,10 @@ def figures_of(prepared: PreparedParts) -> Figures:
 
 
 def _figures(part: Evaluations, number: int) -> Figures:
-    if part.groups is None:
+    if part.groups is None or part.plans is None:
         return Figures(1, 0.0, 0.0, None)
     fractional = fractional_evaluation(part.groups)
-    if part.plans is not None:
-        each = part.plans.input_cells + 2 * part.plans.clique_cells
-        cells = float(each[part.groups.component].sum())
-    else:
-        cells = float(part.cuts.cells.size) if isinstance(part.cuts, Terms) else 0.0
+    cells = float(visited_cells(part.groups, part.plans).sum())
     where = None if fractional is None else (number, *fractional)
     return Figures(1, cells, float(part.groups.weights.sum()), where)
 
@@ -84,13 +75,9 @@ class PartDraws:
 def _draw(
     part: Evaluations, number: int, layout: Layout, theta: Numbers, seed: int, seeded: Callable[..., Any]
 ) -> Numbers:
-    if part.groups is None or not len(part.groups.component):
+    if part.groups is None or part.plans is None:
         return np.zeros(layout.size)
-    if part.plans is None:
-        assert isinstance(part.cuts, Terms)
-        drawn_from = enumerated(layout, part.groups, part.cuts)
-        return draw_by_enumeration(drawn_from, theta[:, None], np.random.default_rng([seed, number]))[:, 0]
-    counts, impossible = run_programs(layout, part.groups, part.plans, theta, seeded(seed, number))
+    counts, impossible = draw_evaluations(layout, part.groups, part.plans, theta, seeded(seed, number))
     if impossible >= 0:
         raise SamplingError(f"A row of partition {number} became impossible while missing values were drawn.")
     return counts

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.core.elimination import Evaluator
+from credo.core.elimination_plan import write_plans
 from credo.errors import TooLargeError, listing, readable_bytes
 from credo.kernels.threads import map_in_threads
 from credo.memory import memory_limit_or_default
 from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
-from credo.statistics.inference.plain import Terms, enumerate_terms
 from credo.types import Indices, Numbers
 
 # Plans ----------------------------------------------------------------------------------------------------------------
@@ -30,7 +31,7 @@ MOST_CELLS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plans:
-    """A program for each component; `kernels/elimination_plan.py` says how it is written."""
+    """A program for each component; `core/elimination_plan.py` says how it is written."""
 
     program: NDArray[np.int32]
     starts: Indices  # (components + 1,)
@@ -45,8 +46,6 @@ class Plans:
 
 def make_plans(layout: Layout, groups: Groups, memory_limit: int | None = None) -> Plans:
     """The plans of all components, or an error with the estimate in bytes where one needs too much memory."""
-    from credo.kernels.elimination_plan import write_plans
-
     memory_limit = memory_limit_or_default(memory_limit)
     most = min(float(MOST_CELLS), memory_limit / BYTES_PER_CELL)
     shape = layout.sizes, layout.members, layout.strides, layout.member_starts
@@ -73,11 +72,14 @@ LARGE_CLIQUES = 2**24  # cells from which one thread works alone, so that memory
 MOST_COUNTS = 2**23  # cells of counts that all pieces together may hold (64 MB)
 
 
-def cut_pieces(layout: Layout, groups: Groups, plans: Plans | None) -> Indices | Terms:
-    """Where each piece of the evaluations begins and ends, all of about equal cost; without plans, all terms."""
-    if plans is None:
-        return Terms.of(layout, groups)
-    cost = (plans.input_cells + 2 * plans.clique_cells)[groups.component].astype(np.float64)
+def visited_cells(groups: Groups, plans: Plans) -> Numbers:
+    """How many cells of cliques each evaluation visits, (evaluations,)."""
+    return np.asarray((plans.input_cells + 2 * plans.clique_cells)[groups.component], dtype=np.float64)
+
+
+def cut_pieces(layout: Layout, groups: Groups, plans: Plans) -> Indices:
+    """Where each piece of the evaluations begins and ends, all of about equal cost."""
+    cost = visited_cells(groups, plans)
     total = float(cost.sum())
     fitting = MOST_COUNTS // max(1, layout.size)
     useful = total // (SMALL_PIECE + 2 * layout.size)  # each piece has counts of its own, cleared and added up
@@ -87,12 +89,7 @@ def cut_pieces(layout: Layout, groups: Groups, plans: Plans | None) -> Indices |
 
 
 def execute(
-    layout: Layout,
-    groups: Groups,
-    plans: Plans | None,
-    cuts: Indices | Terms,
-    theta: Numbers,
-    backward: bool = True,
+    layout: Layout, groups: Groups, plans: Plans, cuts: Indices, theta: Numbers, backward: bool = True
 ) -> tuple[Numbers, float, int]:
     """Expected counts of all cells, the log-likelihood, and an evaluation of probability zero (-1: none).
 
@@ -100,26 +97,15 @@ def execute(
     """
     if not len(groups.component):
         return np.zeros(layout.size), 0.0, -1
-    if plans is None or isinstance(cuts, Terms):
-        assert isinstance(cuts, Terms)
-        return enumerate_terms(layout, groups, cuts, theta, backward)
-    from credo.kernels.elimination import run
-
-    clique_cells, message_cells = int(plans.clique_cells.max()), int(plans.message_cells.max())
 
     def run_piece(piece: int) -> tuple[Numbers, float, int]:
         counts = np.zeros(layout.size if backward else 0)
-        tables, messages, marginals = np.empty(clique_cells), np.empty(message_cells), np.zeros(message_cells)
-        maps = np.concatenate([plans.maps, np.empty(plans.map_cells.max(), dtype=np.uint32)])
-        log_likelihood, impossible = run(
-            cuts[piece], cuts[piece + 1], groups.component, groups.cells, groups.cell_starts, groups.weights,
-            groups.rows, plans.program, plans.starts, maps, len(plans.maps), plans.shapes, plans.shape_starts, theta,
-            backward, tables, messages, marginals, counts,
-        )  # fmt: skip
-        return counts, log_likelihood, impossible
+        evaluator = Evaluator(groups, plans)
+        log_likelihood = evaluator.expect(theta, cuts[piece], cuts[piece + 1], counts if backward else None)
+        return counts, log_likelihood, evaluator.impossible
 
     pieces = range(len(cuts) - 1)
-    alone = clique_cells > LARGE_CLIQUES
+    alone = plans.clique_cells.max() > LARGE_CLIQUES
     results = map_in_threads(run_piece, pieces, threads=1 if alone else None)
     counts, log_likelihood, _ = results[0]
     for more, likelihood, _ in results[1:]:

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import DataError, ImpossibleRowError, TooLargeError
+from credo.errors import DataError, ImpossibleRowError
 from credo.io.dataset import Dataset
 from credo.model.layout import Layout, Sensor
 from credo.statistics.counts import Counts, count
 from credo.statistics.inference.components import Groups, group_rows
-from credo.statistics.inference.elimination import MOST_CELLS, Plans, cut_pieces, execute, make_plans
+from credo.statistics.inference.elimination import Plans, cut_pieces, execute, make_plans
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
-from credo.statistics.inference.plain import Terms, can_enumerate
 from credo.types import Codes, Flags, Indices, Numbers
 
 
@@ -34,8 +33,8 @@ class Prepared:
     count_layout: Layout
     layout: Layout
     groups: Groups
-    plans: Plans | None  # None where all terms are enumerated
-    cuts: Indices | Terms  # (pieces + 1,) evaluations that are summed together; or all terms
+    plans: Plans
+    cuts: Indices  # (pieces + 1,) evaluations that are summed together
     observed: Counts  # of complete families
     observed_cells: Indices  # where in the layout these were counted,
     observed_counts: Numbers  # and how often
@@ -94,20 +93,12 @@ def prepare(
     layout = Layout.of(count_layout.network, sensors=sensors)
     codes = dataset.codes if readings is None else np.hstack([dataset.codes, readings])
     groups = group_rows(layout, codes, dataset.weights, asked + len(count_layout.network) if asked >= 0 else -1)
-    plans = None if can_enumerate(layout, groups) else make_plans(layout, groups, memory_limit)
+    plans = make_plans(layout, groups, memory_limit)
     observed = count(count_layout, dataset)
     cells, counts = cells_of_counts(layout, observed)
     return Prepared(
         dataset, count_layout, layout, groups, plans, cut_pieces(layout, groups, plans), observed, cells, counts
     )
-
-
-def _require_cells(layout: Layout) -> None:
-    for name in layout.names:
-        cells = layout.slice_of(name)
-        if cells.stop - cells.start > MOST_CELLS:
-            size = cells.stop - cells.start
-            raise TooLargeError(f"The CPT of {name} has {size:.1e} cells, too many for inference.", 8 * size)
 
 
 def has_data(prepared: PreparedRows) -> bool:

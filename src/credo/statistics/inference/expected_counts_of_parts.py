@@ -19,7 +19,6 @@ from credo.model.layout import Layout
 from credo.statistics.counts import Counts
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import Plans, cut_pieces, execute, make_plans
-from credo.statistics.inference.plain import Terms, can_enumerate
 from credo.types import Codes, Flags, Indices, Numbers
 
 
@@ -29,7 +28,7 @@ class Evaluations:
 
     groups: Groups | None = None
     plans: Plans | None = None
-    cuts: Indices | Terms | None = None
+    cuts: Indices | None = None
 
 
 class RowInPart(NamedTuple):
@@ -54,13 +53,13 @@ def evaluations_of(
     """Group the rows of a part, and plan how to sum over what is missing in them."""
     groups = group_rows(layout, codes, weights)
     groups = replace(groups, answers=np.zeros(0, dtype=np.int64))  # one number per row, which nobody asks for
-    plans = None if can_enumerate(layout, groups) else make_plans(layout, groups, memory_limit)
+    plans = make_plans(layout, groups, memory_limit)
     return Evaluations(groups, plans, cut_pieces(layout, groups, plans))
 
 
 def expect(part: Evaluations, number: int, layout: Layout, theta: Numbers, backward: bool = True) -> Expected:
     """The E-step of one part."""
-    if part.groups is None or part.cuts is None or not len(part.groups.component):
+    if part.groups is None or part.plans is None or part.cuts is None or not len(part.groups.component):
         return Expected(np.zeros(layout.size if backward else 0), 0.0)
     counts, log_likelihood, impossible = execute(layout, part.groups, part.plans, part.cuts, theta, backward)
     if impossible < 0:
