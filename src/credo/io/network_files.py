@@ -22,7 +22,7 @@ from credo.io.pgmpy import from_pgmpy
 from credo.io.pyagrum import from_pyagrum
 from credo.io.uai import read_uai, write_uai
 from credo.io.xdsl import read_xdsl, write_xdsl
-from credo.io.xmlbif import read_xmlbif, write_xmlbif
+from credo.io.xmlbif import read_xml, write_xmlbif
 from credo.model.network import Network
 from credo.types import PathLike, PgmpyModel, PyagrumModel
 
@@ -46,7 +46,7 @@ class NetworkFormat:
 
 FORMATS = (
     NetworkFormat((".bif", ".bif.gz"), read_bif, write_bif),
-    NetworkFormat((".xmlbif", ".bifxml", ".xml"), read_xmlbif, write_xmlbif),
+    NetworkFormat((".xmlbif", ".bifxml", ".xml"), read_xml, write_xmlbif),
     NetworkFormat((".xdsl",), read_xdsl, write_xdsl, keeps_noisy=True),
     NetworkFormat((".uai",), read_uai, write_uai),
     NetworkFormat((".net",), read_net, write_net),

@@ -11,15 +11,18 @@ from xml.etree.ElementTree import Element, SubElement
 
 from credo.io.assembly import assemble
 from credo.io.cut_properties import cut_properties, property_of, variable_with
+from credo.io.open_psa import ROOT as FAULT_TREES
+from credo.io.open_psa import fault_tree_network
 from credo.io.printed_numbers import number_text, numbers_of
 from credo.io.xml_tree import XmlElement, checked_text, read_tree, write_tree
 from credo.model.network import Network, Variable
 from credo.types import Numbers, PathLike
 
 
-def read_xmlbif(path: PathLike) -> Network:
-    """The network in an XMLBIF file."""
-    return _network(read_tree(path).root)
+def read_xml(path: PathLike) -> Network:
+    """The network in an XMLBIF file, or the fault trees in a file of Open-PSA, which has the same ending."""
+    root = read_tree(path).root
+    return fault_tree_network(root) if root.tag == FAULT_TREES else _network(root)
 
 
 def write_xmlbif(network: Network, path: PathLike) -> None:
