@@ -93,8 +93,8 @@ def test_a_table_in_the_place_of_knowledge_is_taken_as_data(folder: Path) -> Non
 
 
 def test_messages_say_what_to_write_on_the_command_line(folder: Path) -> None:
-    (folder / "know.txt").write_text("outcome depends on smoker\n")
-    assert "has a name that ends in .credo" in run("learn", "know.txt", "patients.csv", folder=folder).stderr
+    (folder / "know.doc").write_text("outcome depends on smoker\n")
+    assert "has a name that ends in .credo" in run("learn", "know.doc", "patients.csv", folder=folder).stderr
     assert "--target outcome" in run("predict", "net.bif", "patients.csv", folder=folder).stderr
     assert "credo check net.bif knowledge.credo" in run("check", "net.bif", folder=folder).stderr
     warned = run("convert", "net.bif", "net.uai", folder=folder).stderr

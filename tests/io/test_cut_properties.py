@@ -14,7 +14,7 @@ from credo.io.cut_properties import identifiers
 from credo.io.network_files import FORMATS
 from credo.model.cut_points import default_labels
 
-ENDINGS = [ending for known in FORMATS for ending in known.endings]
+ENDINGS = [ending for known in FORMATS if known.write for ending in known.endings]
 POINTS = (-0.1, 1 / 3, 40.0, 1e22)
 RANGES = [(None, None), (-5.5, 1e300), (None, 1 / 7), (0.1, None)]
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from credo.errors import FileError, FormatError, LossyFormatWarning, MissingFileError, NetworkError
-from credo.io.network_files import ENDINGS, read_network, write_network
+from credo.io.network_files import FORMATS, read_network, write_network
 from credo.model.network import Network
 from tests.helpers.published import PUBLISHED_NETWORKS
 
 EXACT = (".bif", ".bif.gz", ".xmlbif", ".bifxml")
+ENDINGS = tuple(ending for known in FORMATS if known.write for ending in known.endings)
 
 
 def example(**names: str) -> Network:

@@ -32,7 +32,7 @@ def learn(
         Path,
         typer.Argument(
             help="Knowledge that declares its variables: .credo; or a network: .bif, .bif.gz, .xdsl, .xmlbif, .net, "
-            ".uai, .dsl"
+            ".uai, .dsl, .dne"
         ),
     ],
     data: Annotated[

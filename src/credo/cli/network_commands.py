@@ -28,7 +28,7 @@ SHOWN = 20  # rows of a table that a terminal shows
 CSV_DECIMALS = 6
 
 NetworkFile = Annotated[
-    Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl; or a saved .fit")
+    Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl, .dne; or a saved .fit")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Separator = Annotated[

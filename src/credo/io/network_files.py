@@ -17,6 +17,7 @@ from credo.io.bif import read_bif, write_bif
 from credo.io.dsl import read_dsl, write_dsl
 from credo.io.files import require_file, require_target, warn_of_loss
 from credo.io.net import read_net, write_net
+from credo.io.netica import read_netica
 from credo.io.noisy_formats import as_full_cpts
 from credo.io.pgmpy import from_pgmpy
 from credo.io.pyagrum import from_pyagrum
@@ -40,7 +41,7 @@ class NetworkFormat:
 
     endings: tuple[str, ...]  # of file names, in lower case
     read: Callable[[PathLike], Network]
-    write: Callable[[Network, PathLike], None]
+    write: Callable[[Network, PathLike], None] | None  # None where a format is read alone
     keeps_noisy: bool = False  # whether noisy families can be written; else `write` gets full CPTs
 
 
@@ -51,6 +52,7 @@ FORMATS = (
     NetworkFormat((".uai",), read_uai, write_uai),
     NetworkFormat((".net",), read_net, write_net),
     NetworkFormat((".dsl",), read_dsl, write_dsl),
+    NetworkFormat((".dne", ".dnet"), read_netica, None),
 )
 CLASS_NETWORK = ".oobn"
 SAVED_FIT = ".fit"  # the ending of a fit, which holds a network and more
@@ -64,9 +66,9 @@ def read_network(source: NetworkLike) -> Network:
     """Read a network from a file or from an object of another library.
 
     The ending of a file determines its format: `.bif`, `.bif.gz`, `.xmlbif`, `.bifxml`, `.xml`, `.xdsl`, `.uai`,
-    `.net` or `.dsl`. Numbers are read exactly as they are written; distributions that do not sum to one because their
-    digits are rounded are divided by their sums. UAI has no names: its variables are called `x0`, `x1`, … and their
-    states `0`, `1`, ….
+    `.net`, `.dsl`, `.dne` or `.dnet`; `.xml` may hold fault trees of Open-PSA instead. Numbers are read exactly as they
+    are written; distributions that do not sum to one because their digits are rounded are divided by their sums. UAI
+    has no names: its variables are called `x0`, `x1`, … and their states `0`, `1`, ….
 
     Parameters
     ----------
@@ -133,6 +135,7 @@ def write_network(network: Network, path: PathLike) -> None:
       without a CPT are an error.
     - `.dsl`: every bit, the order of states and parents; variables are reordered so that parents come first. Names and
       states that are not identifiers, and variables without a CPT, are an error.
+    - `.dne`, `.dnet`: these are read alone.
 
     All keep cut points, to the last bit: as properties of the variable, or in a file `.uai.cuts.json` beside `.uai`.
     `.xdsl` and `.dsl` accept the states of measured variables whatever they are called.
@@ -172,11 +175,12 @@ def write_network(network: Network, path: PathLike) -> None:
     if not isinstance(path, str | os.PathLike):
         raise FormatError(f"A network is written to a path, not to a {type(path).__name__}.")
     known = _format_of(Path(path))
+    write = _writer(known, path)
     lost = ""
     if not known.keeps_noisy:
         network, lost = as_full_cpts(network)
     try:
-        known.write(network, path)
+        write(network, path)
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
     if lost:
@@ -185,8 +189,15 @@ def write_network(network: Network, path: PathLike) -> None:
 
 def check_target(path: PathLike) -> None:
     """Raise what `write_network` would raise for this path, before there is anything to write."""
-    _format_of(Path(path))
+    _writer(_format_of(Path(path)), path)
     require_target(path)
+
+
+def _writer(known: NetworkFormat, path: PathLike) -> Callable[[Network, PathLike], None]:
+    if known.write is None:
+        message = f"Files that end in {known.endings[0]} are read, not written. BIF keeps most: name it .bif."
+        raise FormatError(message, str(path))
+    return known.write
 
 
 def _format_of(path: Path, instead: str = "") -> NetworkFormat:

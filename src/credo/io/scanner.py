@@ -47,6 +47,8 @@ BIF = Syntax.of(rf"{QUOTED}|{BARE}", rf"{_OPEN}|(?<![^\s;{{}}])property\s{_PROPE
 NET = Syntax.of(rf'{QUOTED}|[^\s(){{}}=;|"%,]++', rf"{_OPEN}|(%[^\r\n]*+)", ("%",))
 UAI = Syntax.of(r"\S++", r"(?!)", ())
 DSL = Syntax.of(rf'{QUOTED}|(?:[^\s(){{}}=;,"/]|/(?![/*]))++', rf"{_OPEN}|{_SLASHES}", ("//", "/*"))
+# Comments and titles of Netica run over several lines.
+NETICA = Syntax.of(rf'{QUOTED}|(?:[^\s(){{}}=;,"/]|/(?![/*]))++', rf'"(?s:[^"\\]|\\.)*+"?+|{_SLASHES}', ("//", "/*"))
 
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\nrt]))')
 # This reader recognises them by their place, but others fail on `network network {`.

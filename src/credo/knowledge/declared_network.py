@@ -24,7 +24,7 @@ from credo.knowledge.knowledge import (
 )
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.parse import Parsed
-from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources
+from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources, with_structures
 from credo.knowledge.state_order import LISTED, natural_order, state_order
 from credo.knowledge.statement_base import Reported
 from credo.knowledge.statements import Order, Statement, TiedRows, mentions_in, ordered_variables
@@ -91,7 +91,7 @@ def declared_network(knowledge: KnowledgeSource, *, data: TableLike | None = Non
       lung: no, yes; from low to high; parents: smoke
     """
     items = items_of(knowledge)
-    return _declared(read_sources(items), data, _name(items))
+    return _declared(read_sources(with_structures(items)), data, _name(items))
 
 
 def knowledge_about(
@@ -106,8 +106,8 @@ def knowledge_about(
     """
     if not is_knowledge(network):
         return KnowledgeWithNetwork(knowledge_for(read_network(network), knowledge))  # type: ignore[arg-type]
-    items = [*items_of(network), *(() if knowledge is None else items_of(knowledge))]
-    parsed = read_sources(items)
+    items = items_of(network)
+    parsed = read_sources([*with_structures(items), *(() if knowledge is None else items_of(knowledge))])
     made = _declared(parsed, table, _name(items), others)
     return KnowledgeWithNetwork(Knowledge(made.network, (*parsed.declarations, *parsed.statements)), made.findings)
 

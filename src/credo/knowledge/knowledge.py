@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Union
 
 from credo.errors import counted
+from credo.io.arrows import is_graph_object
 from credo.knowledge.alone import check_alone
 from credo.knowledge.declarations import Declaration
 from credo.knowledge.experts import Expert, header_of
@@ -278,7 +279,7 @@ def state_orders(network: Network, statements: Iterable[Statement] = ()) -> Mapp
 
 def items_of(source: Any) -> list[Any]:
     """What a user gave as knowledge, one by one; knowledge itself as its declarations and statements."""
-    one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable)
+    one = isinstance(source, (str, bytes, Mapping)) or not isinstance(source, Iterable) or is_graph_object(source)
     if one or isinstance(source, Knowledge):
         return [*source.declarations, *source.statements] if isinstance(source, Knowledge) else [source]
     nested = (Knowledge, list, tuple)  # such as the statements of an expert

@@ -1,4 +1,4 @@
-"""Where knowledge comes from: text, files, statements made in Python, or a mixture of them."""
+"""Where knowledge comes from: text, files, statements made in Python, structures, or a mixture of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from credo.errors import closest
+from credo.io import arrows
 from credo.io.network_files import ENDINGS
 from credo.knowledge.declarations import DECLARATIONS
 from credo.knowledge.expressions import expression_text
 from credo.knowledge.mistakes import PYTHON, KnowledgeError, KnowledgeFileError, LineMistake, Mistake, describe
+from credo.knowledge.names import name_text
 from credo.knowledge.parse import NOTHING, Parsed, parse, parse_line, parsed_line
 from credo.knowledge.quantity import Quantity
 from credo.knowledge.statements import STATEMENTS, to_text
@@ -29,20 +31,62 @@ def read_sources(items: Iterable[Any], name: str = "") -> Parsed:
     return Parsed(*(tuple(chain.from_iterable(parts)) for parts in zip(*found, strict=True))) if found else NOTHING
 
 
+def with_structures(items: Iterable[Any]) -> list[Any]:
+    """The items that stand for a network, arrows (`credo.io.arrows`) as the declarations that say the same."""
+    return [each for item in items for each in (_arrows_in(item) or [item])]
+
+
+def _arrows_in(item: Any) -> list[Any]:
+    """The declarations that an edge list, a graph or the like stands for; none for everything else."""
+    if arrows.is_graph_object(item):
+        return _declarations_of(arrows.arrows_of_graph(item), "the graph")
+    if not isinstance(item, str | os.PathLike):
+        return []
+    is_file = is_knowledge_file(item) or _is_file(os.fspath(item))
+    if not is_file:
+        found = arrows.arrows_of_text(str(item))
+        return [] if found is None else _declarations_of(found, "the structure")
+    path = Path(item)
+    text = _text_of(path)
+    if (found := arrows.arrows_of_text(text, str(path))) is not None:
+        return _declarations_of(found, path.name)
+    if path.name.endswith(arrows.TABLES):
+        arrows.refuse_table(str(path), text.partition("\n")[0])
+    return []
+
+
+def _declarations_of(found: arrows.Arrows, name: str) -> list[Any]:
+    """Declarations that name the variables in the order of the structure."""
+    variables = [f"variable {name_text(each)}" for each in found.parents]
+    families = [
+        f"{name_text(child)} depends on {', '.join(map(name_text, parents))}"
+        for child, parents in found.parents.items()
+        if parents
+    ]
+    parsed = parse("\n".join([*variables, *families]), name)
+    if parsed.mistakes:
+        raise KnowledgeError(parsed.mistakes)
+    return list(parsed.declarations)
+
+
 def is_knowledge(source: Any) -> bool:
     """Whether something is knowledge rather than a network: a `.credo` file, text, statements, or a list of these."""
     if isinstance(source, str | os.PathLike) and is_knowledge_file(source):
         return True
+    if arrows.is_graph_object(source):
+        return True
     if isinstance(source, str):
+        if source.lstrip().startswith("["):  # a model string
+            return True
         is_line = " " in source and not source.lower().endswith(ENDINGS) and not _is_file(source)
         return is_line or "\n" in source or "\r" in source
     return isinstance(source, list | tuple) or type(source) in STATEMENTS or type(source) in DECLARATIONS
 
 
 def is_knowledge_file(source: str | os.PathLike[str]) -> bool:
-    """Whether this is the name of a knowledge file, whether that exists or not."""
+    """Whether this is the name of a file with knowledge or a structure, whether that exists or not."""
     text = os.fspath(source)
-    return text.endswith(FILE_ENDING) and "\n" not in text and "\r" not in text
+    return text.endswith((FILE_ENDING, *arrows.ENDINGS)) and "\n" not in text and "\r" not in text
 
 
 def _read_item(item: Any, name: str) -> Parsed:
@@ -65,6 +109,13 @@ def _is_file(text: str) -> bool:
 
 
 def _read_file(path: Path) -> Parsed:
+    parsed = parse(_text_of(path), path.name)
+    if parsed == NOTHING:
+        raise _file_error(path, "file-empty")
+    return parsed
+
+
+def _text_of(path: Path) -> str:
     try:
         size = path.stat().st_size
         content = path.read_bytes() if size <= MAX_BYTES else b""
@@ -76,14 +127,10 @@ def _read_file(path: Path) -> Parsed:
     if size > MAX_BYTES:
         raise _file_error(path, "file-too-large", size=f"{size / 1e6:,.1f}")
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise _file_error(path, "file-not-utf8", byte=f"0x{error.object[error.start]:02x}", line=line) from None
-    parsed = parse(text, path.name)
-    if parsed == NOTHING:
-        raise _file_error(path, "file-empty")
-    return parsed
 
 
 def _similar_file(path: Path) -> str:

@@ -1,0 +1,295 @@
+"""A structure as people have it: arrows without states, which a table supplies.
+
+Edge lists (`from,to` in CSV), lines `a -> b`, model strings of bnlearn (`[a][b|a]`), DOT, dagitty, and graphs of
+networkx. They are recognised by their content and become declarations of the knowledge language, so that everything
+behind them is as if they had been written there.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, NoReturn
+
+from credo.errors import FormatError, NetworkError
+
+TABLES = (".csv", ".tsv")
+ENDINGS = (".dot", ".gv", ".dagitty", ".txt", *TABLES)
+
+_SOURCES, _TARGETS = ("from", "source", "parent", "tail", "cause"), ("to", "target", "child", "head", "effect")
+_MODEL_STRING = re.compile(r"\s*(?:\[[^\[\]]+\]\s*)+")
+_GRAPH = re.compile(
+    r"\s*(?:(?:strict\s+)?(?P<dot>digraph|graph)\b[^{]*|(?P<dagitty>dag|pdag|mag|pag)\b[^{\n]*)\{", re.IGNORECASE
+)
+_ARROW = re.compile(r"<-->|<->|-->|<--|->|<-|→|←|↔")
+_TOKEN = re.compile(
+    r'\s*(?:"((?:[^"\\]|\\.)*)"|(<->|->|<-|--|@->|o->|o-o|→|←|↔)|([{}\[\];,=])|((?:(?!->|--|<-|→|←|↔)[^\s{}\[\];,="<])+))'
+)
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Arrows:
+    """Variables in the order in which they are named, and the parents of each."""
+
+    path: str | None = None
+    parents: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, name: str) -> None:
+        """A variable."""
+        self.parents.setdefault(name, [])
+
+    def connect(self, sources: Iterable[str], arrow: str, targets: Iterable[str], line: int | None = None) -> None:
+        """Arrows between each of some variables and each of others."""
+        forward, backward = arrow in ("->", "→", "-->"), arrow in ("<-", "←", "<--")
+        for one in sources:
+            for other in targets:
+                if not forward and not backward:
+                    message = f"{one} {arrow} {other} has no direction. Write {one} -> {other} or {other} -> {one}."
+                    raise FormatError(message, self.path, line)
+                parent, child = (one, other) if forward else (other, one)
+                self.add(parent)
+                self.add(child)
+                if parent not in self.parents[child]:
+                    self.parents[child].append(parent)
+
+    def require_no_cycle(self) -> None:
+        """Raise if one comes back to a variable by following arrows."""
+        try:
+            TopologicalSorter(self.parents).prepare()
+        except CycleError as error:
+            cycle = error.args[1]
+            message = f"These arrows form a cycle: {' -> '.join(cycle)}. Reverse one of them, or delete it."
+            raise FormatError(message, self.path) from None
+
+
+def refuse_table(path: str, header: str) -> NoReturn:
+    """Raise the error for a CSV file that is no list of arrows."""
+    message = (
+        f"This is no list of arrows, which has the columns from and to: it begins with `{header.strip()[:60]}`. If it "
+        f"is the table, make a first model of it: credo start {path}"
+    )
+    raise FormatError(message, path)
+
+
+def arrows_of_text(text: str, path: str | None = None) -> Arrows | None:
+    """The structure that a text describes; None if it is none of the known kinds."""
+    found = _recognised(text, path)
+    if found is not None:
+        found.require_no_cycle()
+    return found
+
+
+def _recognised(text: str, path: str | None) -> Arrows | None:
+    if _MODEL_STRING.fullmatch(text):
+        return _model_string(text, path)
+    body = _COMMENT.sub(lambda match: match[1] or "", text)
+    if found := _GRAPH.match(body):
+        if (found["dot"] or "").lower() == "graph":
+            raise FormatError("This graph has no directions: write digraph and ->.", path)
+        return _graph(body[found.end() :], path)
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1)]
+    lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    if not lines:
+        return None
+    if (columns := _edge_columns(lines[0][1])) is not None:
+        return _edge_list(lines[1:], *columns, path)
+    if all(_ARROW.search(line) for _, line in lines):
+        return _arrow_lines(lines, path)
+    return None
+
+
+def is_graph_object(source: object) -> bool:
+    """Whether this is a graph of networkx."""
+    return type(source).__module__.partition(".")[0] == "networkx"
+
+
+def arrows_of_graph(graph: Any) -> Arrows:
+    """The structure of a directed graph of networkx."""
+    if not graph.is_directed():
+        raise NetworkError("This graph of networkx has no directions. A network needs a DiGraph.")
+    arrows = Arrows()
+    for node in graph.nodes:
+        arrows.add(str(node))
+    if len(arrows.parents) < len(graph.nodes):
+        raise NetworkError("Two nodes of this graph have the same name as text. Rename one of them.")
+    for parent, child in graph.edges():
+        arrows.connect([str(parent)], "->", [str(child)])
+    arrows.require_no_cycle()
+    return arrows
+
+
+def _model_string(text: str, path: str | None) -> Arrows:
+    """`[A][S][E|A:S]`, as bnlearn's modelstring writes it."""
+    arrows = Arrows(path)
+    families = [item.partition("|") for item in re.findall(r"\[([^\[\]]+)\]", text)]
+    for child, _, _ in families:
+        if child.strip() in arrows.parents:
+            raise FormatError(f"The model string has {child.strip()} twice.", path)
+        arrows.add(child.strip())
+    for child, _, given in families:
+        for parent in filter(None, map(str.strip, given.split(":"))):
+            if parent not in arrows.parents:
+                message = f"The model string has {parent} as a parent of {child.strip()}, but no [{parent}] of its own."
+                raise FormatError(message, path)
+            arrows.connect([parent], "->", [child.strip()])
+    return arrows
+
+
+def _edge_columns(header: str) -> tuple[str, int, int] | None:
+    """The separator of an edge list, and the places of the two columns."""
+    for separator in (",", ";", "\t"):
+        names = [name.strip().strip('"').lower() for name in header.split(separator)]
+        for source, target in zip(_SOURCES, _TARGETS, strict=True):
+            if source in names and target in names:
+                return separator, names.index(source), names.index(target)
+    return None
+
+
+def _edge_list(lines: Sequence[tuple[int, str]], separator: str, source: int, target: int, path: str | None) -> Arrows:
+    arrows = Arrows(path)
+    for number, line in lines:
+        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+        if len(cells) <= max(source, target) or not (cells[source] or cells[target]):
+            raise FormatError(f"Expected an arrow, from and to, not `{line[:60]}`.", path, number)
+        if cells[source] and cells[target]:
+            arrows.connect([cells[source]], "->", [cells[target]], number)
+        else:
+            arrows.add(cells[source] or cells[target])  # a variable without arrows
+    return arrows
+
+
+def _arrow_lines(lines: Sequence[tuple[int, str]], path: str | None) -> Arrows:
+    """Lines such as `a -> b`, `a -> b -> c` and `a, b -> c`."""
+    arrows = Arrows(path)
+    for number, line in lines:
+        line = line.rstrip(";")
+        signs = [match.group() for match in _ARROW.finditer(line)]
+        groups = [[_bare(name) for name in part.split(",")] for part in _ARROW.split(line)]
+        if not all(name for group in groups for name in group):
+            raise FormatError(f"An arrow needs a variable on both sides, as in a -> b: `{line[:60]}`.", path, number)
+        for place, sign in enumerate(signs):
+            arrows.connect(groups[place], sign, groups[place + 1], number)
+    return arrows
+
+
+def _bare(name: str) -> str:
+    name = name.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+# DOT and dagitty ------------------------------------------------------------------------------------------------------
+
+Token = tuple[str, str]  # kind ("name", "arrow" or "symbol") and text
+
+
+def _tokens(text: str, path: str | None) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            if not text[position:].strip():
+                return
+            raise FormatError(f"Expected a name or an arrow in the graph, not `{text[position:].strip()[:40]}`.", path)
+        quoted, arrow, symbol, bare = match.groups()
+        if quoted is not None:
+            yield "name", quoted.replace('\\"', '"')
+        elif arrow:
+            yield "arrow", arrow
+        else:
+            yield ("symbol", symbol) if symbol else ("name", bare)
+        position = match.end()
+
+
+@dataclass(slots=True)
+class _GraphReader:
+    """The statements between the braces of a graph; a group in braces stands for all its variables."""
+
+    tokens: list[Token]
+    arrows: Arrows
+    place: int = 0
+
+    def next(self) -> Token:
+        """The next token, which is not skipped."""
+        return self.tokens[self.place] if self.place < len(self.tokens) else ("end", "the end")
+
+    def take(self, *symbols: str) -> bool:
+        """Skip a symbol if it comes next."""
+        kind, text = self.next()
+        if kind != "symbol" or text not in symbols:
+            return False
+        self.place += 1
+        return True
+
+    def statements(self) -> list[str]:
+        """Read up to the closing brace; the variables that were named."""
+        named: list[str] = []
+        while not self.take("}"):
+            if self.next()[0] == "end":
+                self.fail("The graph is not closed with `}`.")
+            if self.take(";", ","):
+                continue
+            if self.take("["):
+                self.skip_attributes()
+                continue
+            named += self.chain()
+        return named
+
+    def chain(self) -> list[str]:
+        """Variables with arrows between them, such as `a -> {b c}`."""
+        before = self.group()
+        named = list(before)
+        while self.next()[0] == "arrow":
+            arrow = self.next()[1]
+            self.place += 1
+            after = self.group()
+            self.arrows.connect(before, arrow, after)
+            named, before = [*named, *after], after
+        return named
+
+    def group(self) -> list[str]:
+        """A variable or a group in braces; nothing for a setting such as `rankdir=LR` or `node [shape=box]`."""
+        if self.take("{"):
+            return self.statements()
+        kind, name = self.next()
+        if kind != "name":
+            self.fail(f"Expected a variable in the graph, not `{name}`.")
+        self.place += 1
+        if name.lower() == "subgraph":
+            if self.next()[0] == "name":
+                self.place += 1
+            return self.statements() if self.take("{") else []
+        if self.take("="):
+            self.place += 1
+            return []
+        is_setting = name.lower() in ("node", "edge", "graph") and self.next() == ("symbol", "[")
+        is_position = re.fullmatch(r"bb|pos", name) is not None and self.next() == ("symbol", "=")
+        if self.take("["):
+            self.skip_attributes()
+        if is_setting or is_position:
+            return []
+        name = name.partition(":")[0] if ":" in name and name.partition(":")[0] in self.arrows.parents else name
+        self.arrows.add(name)
+        return [name]
+
+    def skip_attributes(self) -> None:
+        """Skip to the bracket that closes."""
+        while not self.take("]"):
+            if self.next()[0] == "end":
+                self.fail("A bracket `[` of the graph is not closed.")
+            self.place += 1
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise an error about the file."""
+        raise FormatError(message, self.arrows.path)
+
+
+def _graph(body: str, path: str | None) -> Arrows:
+    arrows = Arrows(path)
+    _GraphReader(list(_tokens(body, path)), arrows).statements()
+    if not arrows.parents:
+        raise FormatError("The graph has no variable.", path)
+    return arrows

@@ -1,0 +1,142 @@
+"""Fault trees of Open-PSA: the probabilities of their gates equal those of binary decision diagrams."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+import credo
+from credo.questions.answers import query_network
+from tests.helpers.fault_trees import TooManyNodes, top_events
+
+BASIC = "".join(
+    f'<define-basic-event name="e{n}"><float value="{0.02 * n}"/></define-basic-event>' for n in range(1, 10)
+)
+EVENTS = "".join(f'<basic-event name="e{n}"/>' for n in range(1, 10))
+TREE = f"""<?xml version="1.0"?>
+<opsa-mef>
+  <define-fault-tree name="pumps">
+    <define-gate name="wide"><or>{EVENTS}</or></define-gate>
+    <define-gate name="every"><nand><event name="e1"/><event name="e2"/><event name="e3"/></nand></define-gate>
+    <define-gate name="some"><atleast min="3">{EVENTS}<not><event name="e1"/></not></atleast></define-gate>
+    <define-gate name="odd"><xor>{EVENTS}</xor></define-gate>
+    <define-gate name="top"><label>all of it</label>
+      <and><gate name="some"/><or><gate name="odd"/><not><gate name="every"/></not></or>
+      <iff><event name="e1"/><house-event name="on"/></iff>
+      <imply><event name="e2"/><event name="e3"/></imply>
+      <not><nor><event name="e4"/><gate name="wide"/></nor></not></and>
+    </define-gate>
+  </define-fault-tree>
+  <model-data>{BASIC}<define-house-event name="on"><constant value="true"/></define-house-event></model-data>
+</opsa-mef>
+"""
+
+
+def probability(network: credo.Network, event: str) -> float:
+    return float(query_network(network, f'P("{event}"=yes)').probability)
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "tree.xml"
+    path.write_text(text)
+    return path
+
+
+def test_every_kind_of_gate(tmp_path: Path) -> None:
+    path = write(tmp_path, TREE)
+    network = credo.read_network(path)
+    assert network.states("top") == ("no", "yes")
+    assert max(len(parents) for parents in network.parents.values()) == 2
+    (expected,) = top_events(path).values()
+    assert 0 < expected < 1
+    assert probability(network, "top") == pytest.approx(expected, rel=1e-12)
+    for gate in ("wide", "every", "some", "odd"):
+        others = write(
+            tmp_path,
+            TREE.replace(
+                "<and><gate", f'<or><gate name="{gate}"/></or></define-gate><define-gate name="t"><and><gate', 1
+            ),
+        )
+        assert probability(network, gate) == pytest.approx(top_events(others)["top"], rel=1e-12)
+
+
+def test_published_trees() -> None:
+    folder = Path(__file__).parents[3] / "shared" / "faulttrees"
+    compared = 0
+    for name in (
+        "baobab1",
+        "baobab3",
+        "das9205",
+        "das9206",
+        "edf9205",
+        "ftr10",
+        "isp9604",
+        "isp9606",
+        "theatre",
+        "two_train",
+    ):
+        path = folder / f"{name}.xml"
+        if not path.exists():
+            pytest.skip("the published trees are not here")
+        network = credo.read_network(path)
+        for event, expected in top_events(path).items():
+            assert probability(network, event) == pytest.approx(expected, rel=1e-9)
+            compared += 1
+    assert compared >= 10
+
+
+def test_what_exact_inference_cannot_do_is_refused_with_figures() -> None:
+    path = Path(__file__).parents[3] / "shared" / "faulttrees" / "edfpa15o.xml"
+    if not path.exists():
+        pytest.skip("the published trees are not here")
+    with pytest.raises(TooManyNodes):
+        top_events(path, 10_000)
+    with pytest.raises(
+        credo.TooLargeError, match=r"An exact answer would need [0-9.]+ GB; .* look at [0-9]+ variables"
+    ):
+        probability(credo.read_network(path), "r1")
+
+
+def test_names_of_components_are_their_own(tmp_path: Path) -> None:
+    text = """<opsa-mef><define-fault-tree name="t"><define-gate name="E1"><or><gate name="c.E1"/>
+    <basic-event name="a"/></or></define-gate><define-component name="c" role="private">
+    <define-gate name="E1"><and><gate name="E2"/>
+    <basic-event name="a"/></and></define-gate><define-gate name="E2"><or><basic-event name="b"/></or></define-gate>
+    </define-component></define-fault-tree><model-data><define-basic-event name="a"><float value="0.5"/>
+    </define-basic-event><define-basic-event name="b"><mul><parameter name="p"/><float value="0.5"/></mul>
+    </define-basic-event><define-parameter name="p"><float value="0.5"/></define-parameter></model-data></opsa-mef>"""
+    network = credo.read_network(write(tmp_path, text))
+    assert network.parents["c.E1"] == ("E2", "a")
+    assert probability(network, "E1") == 0.5
+    assert probability(network, "c.E1") == pytest.approx(0.125)
+
+
+def test_an_event_without_probability_has_no_cpt(tmp_path: Path) -> None:
+    text = TREE.replace(
+        '<float value="0.06"/>', '<exponential><float value="1e-5"/><system-mission-time/></exponential>'
+    )
+    with pytest.warns(credo.IncompleteCPTWarning, match="e3 have no probability"):
+        network = credo.read_network(write(tmp_path, text))
+    assert "e3" in network.names
+    assert "e3" not in network.cpts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('<gate name="odd"/>', '<gate name="od"/>', 'There is no gate od. Did you mean "odd"?'),
+        ('<atleast min="3">', '<atleast min="x">', "needs min=, a whole number, not `x`"),
+        ('<float value="0.1"/>', '<float value="1.1"/>', "The probability of e5 is 1.1; it has to be between 0 and 1"),
+        ('name="odd"><xor>', 'name="some"><xor>', "some is defined twice"),
+        ("<xor>", "<cardinality>", "The gate <cardinality> of odd cannot be read"),
+        ("<label>all of it</label>", "<or/>", "not a second one"),
+    ],
+)
+def test_mistakes(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = TREE.replace(old, new, 1).replace("</xor>", "</cardinality>" if new == "<cardinality>" else "</xor>")
+    assert text != TREE
+    with warnings.catch_warnings(), pytest.raises(credo.FormatError) as caught:
+        credo.read_network(write(tmp_path, text))
+    assert message in str(caught.value)
