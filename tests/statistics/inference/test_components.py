@@ -9,8 +9,7 @@ import pytest
 
 from credo.model.layout import Layout, Sensor
 from credo.model.network import Network
-from credo.statistics.inference.components import Groups, _group_compiled, group_rows
-from credo.statistics.inference.plain import group_plain
+from credo.statistics.inference.components import Groups, group_rows
 from tests.helpers.enumeration import is_informed, random_network, random_rows
 
 # a → b → c, a → d, and e on its own
@@ -120,16 +119,61 @@ def test_against_plain_sets(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_plain_and_compiled_find_the_same_groups(seed: int) -> None:
-    """To the last number and in the same order, with weights of zero and with a family that is asked for."""
+def test_rows_together_are_grouped_like_each_alone(seed: int) -> None:
+    """Weights, first rows, what is barren and the evaluation that each row is asked for, with weights of zero."""
     generator = np.random.default_rng(seed)
     network = random_network(generator, most=9)
-    name = str(generator.choice(network.names))
-    layout = Layout.of(network, sensors=[Sensor((name,))])
+    layout = Layout.of(network, sensors=[Sensor((str(generator.choice(network.names)),))])
     codes = np.hstack([random_rows(generator, network, 60, generator.random()), np.zeros((60, 1), dtype=np.int8)])
     weights = generator.integers(0, 3, 60).astype(float)
-    one = group_plain(layout, codes, weights, len(network))
-    other = _group_compiled(layout, codes, weights, len(network))
-    assert one is not None
-    for mine, compiled in zip(one, other, strict=True):
-        np.testing.assert_array_equal(mine, compiled)
+    groups = group_rows(layout, codes, weights, asked=len(network))
+    total, first = np.zeros(len(groups.component)), np.full(len(groups.component), 60)
+    barren, number = np.zeros(len(layout.backward)), {evaluated(groups, e): e for e in range(len(groups.component))}
+    for row in range(60):
+        alone = group_rows(layout, codes[row : row + 1], weights[row : row + 1], asked=len(network))
+        barren += alone.barren
+        for e in range(len(alone.component)):
+            same = number[evaluated(alone, e)]
+            total[same] += weights[row]
+            first[same] = min(first[same], row)
+        asked = int(alone.answers[0])
+        assert groups.answers[row] == (number[evaluated(alone, asked)] if asked >= 0 else -1)
+    np.testing.assert_array_equal(groups.weights, total)
+    np.testing.assert_array_equal(groups.rows, first)
+    np.testing.assert_array_equal(groups.barren, barren)
+
+
+def evaluated(groups: Groups, evaluation: int) -> tuple[tuple[int, ...], ...]:
+    component = int(groups.component[evaluation])
+    cells = groups.cells[groups.cell_starts[evaluation] : groups.cell_starts[evaluation + 1]]
+    return tuple(groups.variables(component)), tuple(groups.families(component)), tuple(cells)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_every_kind_of_array_is_grouped_alike(dtype: type[np.signedinteger]) -> None:
+    """Codes of all sizes, that cannot be written, and that are a part of others."""
+    generator = np.random.default_rng(1)
+    codes = generator.integers(-1, 2, (500, len(NET)))
+    layout = Layout.of(NET)
+    wanted = group_rows(layout, codes.astype(np.int8))
+    others = codes.astype(dtype)
+    wide = np.zeros((1000, 10), dtype=dtype)
+    wide[::2, ::2] = codes
+    others.flags.writeable = False
+    for same in (others, np.asfortranarray(others), wide[::2, ::2], wide[::2, ::2][::-1][::-1]):
+        found = group_rows(layout, same)
+        np.testing.assert_array_equal(found.cells, wanted.cells)
+        np.testing.assert_array_equal(found.weights, wanted.weights)
+
+
+def test_many_distinct_rows() -> None:
+    """More than the hash tables have space for at first."""
+    names = [f"v{i}" for i in range(14)]
+    network = Network(dict.fromkeys(names, ("0", "1")), {names[i]: [names[i - 1]] for i in range(1, 14)})
+    codes = ((np.arange(2**13)[:, None] >> np.arange(14)) & 1).astype(np.int8)
+    codes[:, 0] = -1
+    groups = group_rows(Layout.of(network), np.repeat(codes, 2, axis=0))
+    assert groups.distinct_rows == 2**12
+    assert groups.weights.tolist() == [2**13, 2**13]  # by the state of the only neighbour
+    scattered = np.where(np.random.default_rng(0).random((20_000, 14)) < 0.5, -1, 1).astype(np.int8)
+    assert group_rows(Layout.of(network), scattered).distinct_rows == len(np.unique(scattered, axis=0))

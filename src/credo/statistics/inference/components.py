@@ -8,16 +8,13 @@ cut. Rows in which a component sees the same values share one evaluation, whatev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.core.components import group_components, unique_rows
 from credo.model.layout import Layout
-from credo.statistics.inference.plain import group_plain
 from credo.types import Indices, Numbers
-
-PLAIN_VALUES = 2**20  # rows times variables up to which equal rows are found by NumPy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,18 +49,7 @@ def group_rows(
 ) -> Groups:
     """The components and evaluations of rows of state numbers; `asked` is a family to find for each row."""
     each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    found = group_plain(layout, codes, each, asked) if codes.size <= PLAIN_VALUES else None
-    if found is None:
-        found = _group_compiled(layout, codes, each, asked)
-    return Groups(*found)
-
-
-def _group_compiled(layout: Layout, codes: NDArray[np.signedinteger], weights: Numbers, asked: int) -> tuple[Any, ...]:
-    """The fields of `Groups`, in their order."""
-    from credo.kernels.components import group_components, unique_rows
-
-    codes = np.ascontiguousarray(codes)
-    first, total, which = unique_rows(codes, weights)
+    first, total, which = unique_rows(codes, each)
     shape = layout.members, layout.strides, layout.member_starts, layout.cell_starts, layout.backward
     keys, key_starts, cells, starts, weight, row, answers, barren, pieces = group_components(
         codes, first, total, *shape, asked
@@ -78,9 +64,10 @@ def _group_compiled(layout: Layout, codes: NDArray[np.signedinteger], weights: N
     cells = cells[np.repeat(starts[order] + 1, lengths) + within]
     found = np.full(len(codes), -1, dtype=np.int64)
     if asked >= 0:
-        known = (which >= 0) & (answers[which] >= 0)
+        known = np.flatnonzero(which >= 0)
+        known = known[answers[which[known]] >= 0]
         found[known] = place[answers[which[known]]]
-    return (
+    return Groups(
         keys, key_starts, component[order], cells, cell_starts, weight[order], row[order],
         found, barren, len(first), int(pieces),
     )  # fmt: skip
