@@ -2,7 +2,7 @@
 import { StreamLanguage } from "@codemirror/language";
 
 const WORDS =
-  /^(?:depends on|does not affect|raises|lowers|sub-synergi[sz]e|synergi[sz]e|with confidence|is (?:at least|at most|about|between|cut at|very likely|likely|unlikely|very unlikely)|by at least|by at most|times as likely|relative risk of|odds ratio of|prevalence of|among|sensitivity of|specificity of|(?:positive|negative) predictive value of|noisy-?(?:or|and|max|min)|variables?|order|within|with|without|given|each|against|between|share|differ|rows|and|for|of|on|as|is|in|do|leak)(?![\w.\-/])/i;
+  /^(?:depends on|does not affect|raises|lowers|sub-synergi[sz]e|synergi[sz]e|with confidence|is (?:at least|at most|about|between|cut at|very likely|likely|unlikely|very unlikely)|by at least|by at most|times as likely|relative risk of|odds ratio of|prevalence of|among|sensitivity of|specificity of|(?:positive|negative) predictive value of|noisy-?(?:or|and|max|min)|variables?|order|group|label|unit|note|source|within|with|without|given|each|against|between|share|differ|rows|and|for|of|on|as|is|in|do|leak)(?![\w.\-/])/i;
 const NAME = /^[^\W\d][\w]*(?:[.\-/]\w+)*/u;
 
 export const credoLanguage = StreamLanguage.define({
@@ -43,6 +43,8 @@ const STARTS = [
   ["relative risk of ", "relative risk of outcome=yes for exposed=yes against exposed=no is at least 2"],
   ["odds ratio of ", "odds ratio of outcome=yes for exposed=yes against exposed=no is at least 3"],
   ["variable ", "variable outcome: no, yes"],
+  ["label ", 'label outcome=yes: "died within a year"'],
+  ["group ", "group symptoms: fever, cough"],
 ];
 
 const quoted = (text, bare) => (bare.test(text) ? text : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`);

@@ -56,6 +56,7 @@ _HOMES = {
     "credo.knowledge.statement_base": ("Span",),
     "credo.knowledge.state_order": ("Order", "StateOrder"),
     "credo.knowledge.declarations": ("CutDeclaration", "DependenceDeclaration", "VariableDeclaration"),
+    "credo.knowledge.labels": ("GroupDeclaration", "LabelDeclaration", "group", "label"),
     "credo.knowledge.quantity": ("Quantity",),
     "credo.estimation.solvers.certificate": ("Certificate",),
     "credo.estimation.solution": ("TiedLikelihood", "Uncertainty"),
@@ -218,6 +219,7 @@ if TYPE_CHECKING:
     from credo.knowledge.experts import Expert
     from credo.knowledge.independence import Independence
     from credo.knowledge.influence import Influence, Synergy
+    from credo.knowledge.labels import GroupDeclaration, LabelDeclaration, group, label
     from credo.knowledge.noisy_family import NoisyFamily
     from credo.knowledge.quantity import Quantity
     from credo.knowledge.query import Query

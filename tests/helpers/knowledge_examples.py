@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from credo.knowledge.declarations import CutDeclaration, DependenceDeclaration, VariableDeclaration
 from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
@@ -174,6 +175,12 @@ DECLARED = {
     "age is cut into 4 quantiles": CutDeclaration("age", rule="quantiles", parts=4),
     "age is cut into 3 equal ranges": CutDeclaration("age", rule="equal ranges", parts=3),
     "variable: a < 1 <= b": CutDeclaration("variable", (1.0,), ("a", "b")),
+    "label: a < 1 <= b": CutDeclaration("label", (1.0,), ("a", "b")),
+    'label outcome=yes: "died, or left"': LabelDeclaration("outcome", "yes", "died, or left"),
+    "Label 'b p': pressure, unit mmHg, note \"of two\" source 'the ward'": LabelDeclaration(
+        "b p", None, "pressure", "mmHg", "of two", "the ward"
+    ),
+    "group risks: age and 'b p'  # both": GroupDeclaration("risks", ("age", "b p")),
 }
 
 # Statements about Asia.

@@ -111,6 +111,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "SYNERGIZE": ["synergize", "sub-synergize"], "EACH": ["each"], "EACH_OTHER": ["each other parent"],
         "ALONE": ["alone"],
         "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
+        "LABELLED": ["label"], "GROUP": ["group"], "DETAIL": [", unit", "note", ", source"],
         "VARIABLE": ["variable", "variables"], "DEPENDS_ON": ["depends on"], "IS_CUT_AT": ["is cut at"],
         "IS_CUT_INTO": ["is cut into"], "CUT_RULE": ["quantiles", "equal ranges"],
         "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "TIE": ["share", "differ in"],

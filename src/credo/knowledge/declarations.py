@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from credo.knowledge.expressions import label_number
+from credo.knowledge.labels import GroupDeclaration, LabelDeclaration, parse_group, parse_label
 from credo.knowledge.mistakes import LineMistake, python_error
 from credo.knowledge.names import (
     Part,
@@ -122,7 +123,7 @@ class CutDeclaration(StatementBase):
         return f"{name}: {first}" + "".join(f" < {n} <= {s}" for n, s in zip(numbers, others, strict=True))
 
 
-Declaration = VariableDeclaration | DependenceDeclaration | CutDeclaration
+Declaration = VariableDeclaration | DependenceDeclaration | CutDeclaration | LabelDeclaration | GroupDeclaration
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -379,4 +380,6 @@ DECLARATIONS: dict[type, StatementRules] = {
         "a declaration of cut points",
         {"cut_at": parse_cut_at, "cut_into": parse_cut_into, "cut_between": parse_cut_between},
     ),
+    LabelDeclaration: _rules("a label", {"label_of": parse_label}),
+    GroupDeclaration: _rules("a group of variables", {"group_of": parse_group}),
 }

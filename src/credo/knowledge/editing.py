@@ -12,6 +12,7 @@ from itertools import pairwise
 from credo.errors import NetworkError, counted, first_duplicate
 from credo.knowledge.declarations import CutDeclaration, Declaration, DependenceDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import raise_mistakes
+from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.names import name_text, state_text, without_comment
 from credo.knowledge.parse import Parsed, parse
 from credo.knowledge.state_order import Order
@@ -98,9 +99,9 @@ def remove_variable(text: str, name: str) -> str:
     kept = _left_out(text, about - declared)
 
     def without(declaration: Declaration) -> Sequence[Declaration]:
-        if isinstance(declaration, CutDeclaration):
+        if isinstance(declaration, CutDeclaration | LabelDeclaration):
             return () if declaration.variable == name else (declaration,)
-        if isinstance(declaration, VariableDeclaration):
+        if isinstance(declaration, VariableDeclaration | GroupDeclaration):
             rest = _without(declaration.variables, name)
             return (replace(declaration, variables=rest),) if rest else ()
         children, parents = _without(declaration.children, name), _without(declaration.parents, name)

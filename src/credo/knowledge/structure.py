@@ -10,6 +10,7 @@ from typing import Any
 
 from credo.errors import listing
 from credo.knowledge.declarations import CutDeclaration, Declaration, DependenceDeclaration, VariableDeclaration
+from credo.knowledge.labels import GroupDeclaration, LabelDeclaration, label_mistakes, unknown_labelled_states
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.network_names import NetworkNames, unknown_variable
 from credo.knowledge.noisy_family import NoisyFamily
@@ -61,9 +62,10 @@ def structure_of(
             if before != declaration:
                 facts = {"name": name_text(declaration.variable), "before": str(before), "place": line_text(before)}
                 wrong.append((declaration, mistake_at(declaration.variable, "cut-otherwise", **facts)))
-        elif not isinstance(declaration, VariableDeclaration):
+        elif isinstance(declaration, DependenceDeclaration | NoisyFamily):
             _add_parents(parents, declaration)
     wrong.extend(_cycle(parents, everything))
+    wrong.extend(label_mistakes(everything))
     named = {name: found for name, (_, found) in states.items()}
     for name, cut in cuts.items():
         wrong.extend(_cut_states(cut, states.get(name)))
@@ -76,8 +78,10 @@ def structure_of(
 def _names_in(declaration: Any) -> Iterator[str]:
     if isinstance(declaration, VariableDeclaration):
         yield from declaration.variables
-    elif isinstance(declaration, CutDeclaration):
+    elif isinstance(declaration, CutDeclaration | LabelDeclaration):
         yield declaration.variable
+    elif isinstance(declaration, GroupDeclaration):
+        yield from declaration.variables
     elif isinstance(declaration, DependenceDeclaration):
         yield from (*declaration.children, *declaration.parents)
     else:
@@ -175,6 +179,7 @@ def disagreements(structure: Structure, network: Network, mentioned: Iterable[st
             yield from ((declaration, unknown_variable(at, names)) for declaration, at in places)
             continue
         yield from _state_disagreements(structure, network.variable(name))
+        yield from unknown_labelled_states((declaration for declaration, _ in places), names)
     everywhere = (each for places in structure.mentions.values() for each in places)
     first = next((each for each in everywhere if isinstance(each[0], DependenceDeclaration)), None)
     for name in mentioned if first is not None else ():
