@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -11,11 +9,11 @@ from random import Random
 import numpy as np
 
 from credo.errors import CredoError
-from credo.io import csv as csv_reader
 from credo.io.dataset import Dataset
 from credo.io.tables import read_table
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
+from fuzz.csv_reference import plain_reader
 from fuzz.kind import Input, Kind
 from fuzz.mutation import mutated
 
@@ -102,13 +100,13 @@ def _cell(choose: Random, name: str) -> str:
 
 
 def check_csv(given: Input, folder: Path) -> str:
-    """The plain reader and the compiled one give the same table, or the same error."""
+    """The reference and the compiled reader give the same table, or the same error."""
     assert isinstance(given, bytes)
     path = folder / "any.csv"
     path.write_bytes(given)
-    plain = _read(path)
-    with compiled_reader():
-        compiled = _read(path)
+    compiled = _read(path)
+    with plain_reader():
+        plain = _read(path)
     if isinstance(plain, CredoError):
         assert isinstance(compiled, CredoError), "the compiled reader takes what the plain one refuses"
         assert str(compiled) == str(plain), f"the readers have different messages; {plain} and {compiled}"
@@ -125,17 +123,6 @@ def _read(path: Path) -> Dataset | CredoError:
         return read_table(network(), path)
     except CredoError as error:
         return error
-
-
-@contextmanager
-def compiled_reader() -> Iterator[None]:
-    """Files of every size are read by the compiled loop."""
-    before = csv_reader.PLAIN_BYTES
-    csv_reader.PLAIN_BYTES = -1
-    try:
-        yield
-    finally:
-        csv_reader.PLAIN_BYTES = before
 
 
 def check_dataset(data: Dataset, network: Network) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz.csv_reference import plain_reader
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,12 +31,6 @@ def read(path: Path, network: Network = NET, others: tuple[str, ...] = ()) -> Da
 def write(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
-
-
-@pytest.fixture(autouse=True, params=[10**9, -1], ids=["plain", "compiled"])
-def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test runs with plain Python and with the compiled loop."""
-    monkeypatch.setattr(csv_module, "PLAIN_BYTES", request.param)
 
 
 @pytest.fixture
@@ -280,9 +276,8 @@ def test_plain_and_compiled_read_the_same(tmp_path: Path, noise: str) -> None:
     """The same codes, or the same error, whatever quotes, line ends and separators stand where."""
     path = write(tmp_path / "noise.csv", "smoke,id\nno,yes\n" + noise)
     found: list[object] = []
-    for limit in (10**9, -1):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(csv_module, "PLAIN_BYTES", limit)
+    for reader in (nullcontext, plain_reader):
+        with pytest.MonkeyPatch.context() as patch, reader():
             patch.setattr(csv_module, "CHUNK_BYTES", 1000)
             try:
                 dataset = read(path, others=("id",))

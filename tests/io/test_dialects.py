@@ -45,10 +45,8 @@ def test_semicolons_are_found_and_only_the_decimal_comma_is_declared(tmp_path: P
     assert read_table(NET, path, table_format=TableFormat(decimal=",")).codes.tolist() == CODES
 
 
-@pytest.mark.parametrize("plain", [0, 2**21])
-def test_a_declared_encoding_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain: int) -> None:
+def test_a_declared_encoding_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("credo.io.dialects._PIECE", 7)  # so that characters of two bytes are cut
-    monkeypatch.setattr(csv_module, "PLAIN_BYTES", plain)
     path = tmp_path / "table.csv"
     path.write_bytes("fièvre,id\nnon,é\noui,ö\n".encode("utf-16"))
     data = read_table(NET, path, others=("id",), table_format=TableFormat(encoding="utf-16"))

@@ -144,10 +144,7 @@ def test_parts_of_a_table_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert dataset.numbers == {"age": SEEN}
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_csv_agrees_with_a_frame_however_many_distinct_numbers(
-    compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_csv_agrees_with_a_frame_however_many_distinct_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     count = 4000
     frame = pl.DataFrame(
@@ -159,8 +156,6 @@ def test_csv_agrees_with_a_frame_however_many_distinct_numbers(
     )
     path = tmp_path / "rows.csv"
     frame.write_csv(path)
-    if compiled:
-        monkeypatch.setattr(csv_reader, "PLAIN_BYTES", 0)
     monkeypatch.setattr(csv_reader, "CHUNK_BYTES", 50_000)
     expected, found = read_table(NET, frame, others=["id"]), read_table(NET, path, others=["id"])
     np.testing.assert_array_equal(found.codes, expected.codes)

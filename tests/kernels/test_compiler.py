@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,7 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo.io.tables import BATCH_ROWS
 from credo.kernels.compiler import Kernel, compiled, imported_names, source_stamp
-from credo.statistics.counts import PLAIN_WORK
 
 KERNELS = Path(credo.__file__).parent / "kernels"
 SOURCES = sorted(KERNELS.glob("*.py"))
@@ -131,29 +128,3 @@ def test_a_kernel_keeps_its_name_and_its_python() -> None:
     assert halved.__name__ == "halved"
     assert halved.__doc__ == "Half of it."
     assert halved.python(3.0) == 1.5
-
-
-@pytest.mark.slow
-def test_a_read_only_installation_and_home_learn_with_one_warning(tmp_path: Path) -> None:
-    """End to end: a copy of credo in which no compiled code can be kept, nor in the user's home."""
-    package = tmp_path / "installed" / "credo"
-    shutil.copytree(KERNELS.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "kernels" / "__pycache__").write_text("")
-    home = tmp_path / "home"
-    home.write_text("")
-    names = [f"v{k}" for k in range(1 + PLAIN_WORK // BATCH_ROWS)]  # so many that compiled code counts them
-    code = (
-        "import credo, numpy as np, polars as pl\n"
-        "assert credo.__file__.startswith('installed'), credo.__file__\n"
-        f"network = credo.Network(dict.fromkeys({names}, ['0', '1']), {{'v1': ['v0']}})\n"
-        "rows = pl.DataFrame({name: np.arange(300_000) % 3 // 2 for name in network.names})\n"
-        "print(credo.fit(network, rows, method='map').rows)"
-    ).replace("'installed'", repr(str(package.parent)))
-    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), str(home / "deep"))
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=600,
-        env={**environment, **places, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"},
-    )  # fmt: skip
-    assert done.stdout.split() == ["300000"], done.stderr
-    assert done.stderr.count("Compiled code cannot be kept") == 1

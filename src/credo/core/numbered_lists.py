@@ -84,4 +84,4 @@ class NumberedLists:
     def arrays(self):
         """All lists one after the other, and where each begins, (lists + 1,)."""
         starts = np.asarray(self.starts)[: self.count + 1].copy()
-        return np.asarray(self.values)[: starts[-1]].copy(), starts
+        return np.asarray(self.values)[: starts[self.count]].copy(), starts

@@ -18,6 +18,21 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.core.csv import (
+    IGNORE,
+    NEAR,
+    NEARLY,
+    OTHER,
+    PADDING,
+    QUOTE,
+    RAGGED,
+    STATE,
+    TEXT,
+    TRAILING,
+    KnownTexts,
+    read_decimals,
+    scan,
+)
 from credo.errors import DataError, counted, readable_bytes
 from credo.io.columns import (
     MISSING,
@@ -31,14 +46,12 @@ from credo.io.columns import (
     require_distinct,
     unknown_states,
 )
-from credo.io.csv_records import Bytes, field_text, is_quoted, read_header, scan_plain, split_record
+from credo.io.csv_records import Bytes, field_text, is_quoted, read_header, split_record
 from credo.io.dataset import Dataset, code_type
 from credo.io.dialects import USUAL, as_utf8, with_points
 from credo.io.files import BROKEN_GZIP
 from credo.io.frames import encode
 from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
-from credo.kernels.csv import EMPTY, IGNORE, PADDING, QUOTE, RAGGED, STATE, TEXT, TRAILING, insert, scan
-from credo.kernels.decimals import NEAR, NEARLY, OTHER, read_decimals
 from credo.kernels.threads import map_in_threads
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
@@ -50,9 +63,6 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 16 * 2**20
-# Of a file that plain Python reads: measured, 0.2 s and 0.17 µs a byte, 0.6 s in all. Importing Numba for the compiled
-# loop takes about as long, compiling it seconds.
-PLAIN_BYTES = 2**21
 LONGEST_SHOWN = 100_000  # bytes of a wrong record that its message is made of
 LONGEST_RECORD = 16 * 2**20  # bytes; in a longer one, a quote is not closed
 UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeated
@@ -153,7 +163,6 @@ def _datasets(table: _CsvTable, file: BinaryIO, notify: Callable[[], object]) ->
         at_end = filled == len(rest)
         if at_end and rest and not rest.endswith(b"\n"):
             buffer[filled], filled = ord("\n"), filled + 1  # the last line of a file need not be ended
-        table.is_small &= filled <= PLAIN_BYTES
         if (null := _find(buffer[:filled], 0)) is not None:
             row = rows + 1 + int((buffer[:null] == ord("\n")).sum())
             raise DataError(f"{table.path}, about row {row}: a null character, which no text has. Is the file damaged?")
@@ -203,9 +212,8 @@ class _CsvTable:
     targets: NDArray[np.int64] = field(init=False)  # (fields,)
     lexicons: dict[int, Lexicon] = field(init=False)  # by field
     known: dict[int, dict[bytes, int]] = field(init=False)  # by field: text as it stands in the file → code
-    lookup: tuple[NDArray[Any], ...] | None = field(init=False, default=None)  # the same for the compiled loop
+    lookup: KnownTexts | None = field(init=False, default=None)  # the same for the compiled loop
     record_bytes: float = field(init=False)  # how long a record is, about
-    is_small: bool = field(init=False, default=True)  # whether plain Python reads it
     learning: Lock = field(init=False, default_factory=Lock)  # threads share what they learn
 
     def __post_init__(self) -> None:
@@ -295,15 +303,12 @@ class _CsvTable:
         unknown = np.zeros((UNKNOWN_AT_ONCE, 4), dtype=np.int64)
         fixed = buffer, start, stop, ord(self.separator), self.roles, self.targets
         while True:
-            if self.is_small:
-                done, end, misses, ending = scan_plain(*fixed, self.known, codes, spans, unknown)
-            else:
-                done, end, misses, ending = scan(*fixed, *self._compiled_lookup(), codes, spans, unknown)
+            done, end, misses, ending = scan(*fixed, self._known_texts(), codes, spans, unknown)
             with self.learning:
                 unknown_texts = self._learn(buffer, unknown[:misses])
             if misses == 0 or unknown_texts:
                 numbers = self._cut_fields(buffer, codes[:done], spans[:done], unknown_texts)
-                return _Part(codes[:done], spans[:done], int(end), int(ending), unknown_texts, numbers)
+                return _Part(codes[:done], spans[:done], end, ending, unknown_texts, numbers)
 
     def _cut_fields(
         self, buffer: Bytes, codes: Codes, spans: NDArray[np.int64], unknown_texts: list[UnknownText]
@@ -314,10 +319,7 @@ class _CsvTable:
             lexicon, fields = self.lexicons[at], spans[:, place]
             cuts = lexicon.variable.cuts
             assert cuts is not None
-            if self.is_small:
-                own, numbers, wrong = _read_fields(buffer, fields, lexicon)
-            else:
-                own, numbers, wrong = _read_decimals(buffer, fields, lexicon, cuts)
+            own, numbers, wrong = _read_decimals(buffer, fields, lexicon, cuts)
             for row in wrong:
                 start, end = fields[row].tolist()
                 unknown_texts.append((lexicon.variable, _field_text(buffer, start, end), row))
@@ -341,10 +343,10 @@ class _CsvTable:
             self.lookup = None
         return list(unknown_texts.values())
 
-    def _compiled_lookup(self) -> tuple[NDArray[Any], ...]:
+    def _known_texts(self) -> KnownTexts:
         with self.learning:
             if self.lookup is None:
-                self.lookup = _hash_tables(len(self.header), self.known)
+                self.lookup = KnownTexts(len(self.header), self.known)
             return self.lookup
 
     def _texts(self, buffer: Bytes, spans: NDArray[np.int64], rows_before: int) -> dict[str, pl.Series]:
@@ -427,7 +429,7 @@ def _read_fields(buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon) -> 
 def _read_decimals(
     buffer: Bytes, fields: NDArray[np.int64], lexicon: Lexicon, cuts: CutPoints
 ) -> tuple[Indices, Numbers, list[int]]:
-    """The same by the compiled loop, which leaves what is not a plain number to the other function."""
+    """The same for numbers, without a string of each; what is not a plain number is left to the other function."""
     numbers, kinds = np.empty(len(fields)), np.empty(len(fields), dtype=np.int8)
     read_decimals(buffer, fields, numbers, kinds)
     near = np.flatnonzero(kinds == NEAR)
@@ -466,21 +468,3 @@ def _find(buffer: Bytes, byte: int, start: int = 0) -> int | None:
         if found[first := int(found.argmax())]:
             return at + first
     return None
-
-
-def _hash_tables(fields: int, known: dict[int, dict[bytes, int]]) -> tuple[NDArray[Any], ...]:
-    """The kernel's lookup: for each field an open hash table of its known texts."""
-    sizes = {at: 1 << (4 * len(texts)).bit_length() for at, texts in known.items()}
-    slots = sum(sizes.values())
-    pool = np.frombuffer(b"".join(text for texts in known.values() for text in texts) + bytes(PADDING), dtype=np.uint8)
-    tables = np.zeros((fields, 2), dtype=np.int64)
-    keys, values = np.zeros(slots, dtype=np.uint64), np.full(slots, EMPTY, dtype=np.int32)
-    places = np.zeros((slots, 2), dtype=np.int64)
-    base = start = 0
-    for at, texts in known.items():
-        tables[at] = base, sizes[at] - 1
-        for text, code in texts.items():
-            insert(keys, values, places, pool, base, sizes[at] - 1, start, len(text), code)
-            start += len(text)
-        base += sizes[at]
-    return tables, keys, values, places, pool

@@ -1,24 +1,21 @@
-"""The records of a CSV file in plain Python: its header, and how a record falls into fields.
-
-`kernels/csv.py` does the same for large files.
-"""
+"""The header of a CSV file, and how a single record falls into fields; `core/csv.py` reads all others."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.core.csv import QUOTE
 from credo.errors import DataError, readable_bytes
 from credo.io.columns import SAVE_OR_DECLARE
 from credo.io.dialects import USUAL, declaration
-from credo.kernels.csv import DONE, FULL, QUOTE, RAGGED, STATE, TEXT, TRAILING
 from credo.options import TableFormat
 
 LONGEST_HEADER = 4 * 2**20  # bytes
@@ -86,60 +83,6 @@ def split_record(text: str, separator: str) -> Record:
         if match[3] == b"\n":
             break
     return Record(fields)
-
-
-def scan_plain(
-    buffer: Bytes,
-    start: int,
-    stop: int,
-    separator: int,
-    roles: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    known: Mapping[int, Mapping[bytes, int]],
-    codes: NDArray[Any],
-    spans: NDArray[np.int64],
-    unknown: NDArray[np.int64],
-) -> tuple[int, int, int, int]:
-    """The same as `kernels.csv.scan`, with dictionaries of the known texts of each field."""
-    raw, field_of = buffer[:stop].tobytes(), _field_pattern(separator)
-    roles_and_targets = zip(roles.tolist(), targets.tolist(), strict=True)
-    uses = [(role, target, known.get(number, {})) for number, (role, target) in enumerate(roles_and_targets)]
-    row, at, misses = 0, start, 0
-    while at < stop:
-        if row == len(codes):
-            return row, at, misses, FULL
-        record, field, last = at, 0, False
-        while not last:
-            match = field_of.match(raw, at)
-            if match is None:
-                # The record goes on behind this piece, or a field goes on behind its quotes.
-                ending = TRAILING if _TRAILING.match(raw, at) else DONE
-                return row, record, misses, ending
-            is_quoted = match.start(1) >= 0
-            begin, end = match.span(1 if is_quoted else 2)
-            last, at = match[3] == b"\n", match.end()
-            if last and not is_quoted and raw[begin:end].endswith(b"\r"):
-                end -= 1
-            if last and field == 0 and begin == end and len(uses) > 1:
-                record, last = at, False  # a blank line is not a record
-                continue
-            if field >= len(uses):
-                return row, record, misses, RAGGED
-            role, target, codes_of = uses[field]
-            if role == STATE:
-                code = codes_of.get(raw[begin:end])
-                if code is not None:
-                    codes[row, target] = code
-                elif misses < len(unknown):
-                    unknown[misses] = field, begin, end, row
-                    misses += 1
-            elif role == TEXT:
-                spans[row, target] = begin, end
-            field += 1
-        if field != len(uses):
-            return row, record, misses, RAGGED
-        row += 1
-    return row, at, misses, DONE
 
 
 # The header -----------------------------------------------------------------------------------------------------------

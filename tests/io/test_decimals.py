@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.kernels.decimals import BLANK, EXACT, NEAR, NEARLY, OTHER, read_decimals
+from credo.core.csv import BLANK, EXACT, NEAR, NEARLY, OTHER, read_decimals
 from credo.model.state_texts import is_number
 
 
