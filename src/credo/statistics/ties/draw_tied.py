@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from credo.core.tie_messages import put_in
 from credo.options import TieReading
 from credo.statistics.inference.draw_missing import draw_missing, fractional_rows
 from credo.statistics.inference.elimination import visited_cells
@@ -117,17 +118,16 @@ def _draw_failed(chance: Relaxation, full: Numbers, rows: Indices, generator: ND
 
 def _row_messages(relaxation: Relaxation, full: Numbers, evidence: Numbers) -> Numbers:
     """The log messages of rows to each column, given the log evidence on their other columns: (messages, chains)."""
-    messages = np.empty_like(evidence.T)
-    for own, soft, out in zip(full, np.maximum(np.exp(evidence.T), LEAST), messages, strict=True):
-        relaxation.evaluate(own, soft, out)
+    soft = np.maximum(np.exp(np.ascontiguousarray(evidence.T)), LEAST)
+    messages = np.empty_like(soft)
+    for own, column, out in zip(full, soft, messages, strict=True):
+        relaxation.evaluate(own, column, out)
     with np.errstate(divide="ignore"):
         return np.log(messages.T)
 
 
 def _observe(relaxation: Relaxation, chosen: Indices, full: Numbers) -> None:
     """Let sensors show these states of their columns."""
-    from credo.kernels.tie_messages import put_in
-
     evidence = np.zeros(int(relaxation.offsets[-1]))
     has = chosen < np.diff(relaxation.offsets)
     evidence[relaxation.offsets[:-1][has] + chosen[has]] = 1.0

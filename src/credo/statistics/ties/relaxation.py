@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credo.core.tie_messages import TieFactors, change, keep_previous, put_in, take_out
 from credo.io.dataset import Dataset
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout, Sensor
@@ -102,8 +103,6 @@ class Relaxation:
         `tilt` weighs the values of each factor in addition to the messages, (factors, most states); with it the
         marginals of all factors are returned too.
         """
-        from credo.kernels.tie_messages import change, compensate, keep_previous
-
         full = np.concatenate([theta, np.zeros(self.prepared.layout.size - len(theta))])
         rest, log_rest = expected_cells(self.rest, theta)
         factors, width = self.members.factors, int(self.states.max(initial=1))
@@ -112,16 +111,13 @@ class Relaxation:
         messages, changes = np.empty_like(evidence), np.zeros(len(self.cells))
         repeated = np.zeros(len(self.prepared.groups.component), dtype=bool)  # since all were evaluated
         totals, totals_evidence = self.evaluate(full, evidence, messages), evidence
+        passing = TieFactors(factors, self.members, self.digits, self.states, self.shares, self.offsets)
         damping, change_size, round, converged = 0.0, np.inf, 0, False
         for round in range(1, MOST_ROUNDS + 1):
             following = np.empty_like(evidence)
-            log_factors, impossible = compensate(
-                factors.starts, factors.differ, self.states, self.digits.starts, self.digits.sizes, self.digits.differs,
-                self.members.columns, factors.weights, self.shares,
-                self.offsets, messages, tilt, following, marginals,
-            )  # fmt: skip
+            log_factors, impossible = passing.compensate(messages, tilt, following, marginals)
             if impossible >= 0:
-                raise no_value(self.prepared.layout.network, factors, int(impossible))
+                raise no_value(self.prepared.layout.network, factors, impossible)
             change(self.offsets, self.multiplicity, messages, evidence, following, damping, changes)
             before, change_size = change_size, float(np.sqrt(changes @ changes / max(1, len(changes))))
             rate = min(change_size / before, LARGEST_RATE)
@@ -140,7 +136,7 @@ class Relaxation:
                     converged = True
                     break
             else:
-                keep_previous(self.offsets, changed[self.evaluation], evidence, following)
+                keep_previous(self.offsets, changed[self.evaluation].view(np.uint8), evidence, following)
                 evidence, repeated = following, repeated | changed
                 self.evaluate(full, evidence, messages, changed)
         counts, log_rows = totals
@@ -150,7 +146,7 @@ class Relaxation:
             counts_then, log_then = self.evaluate(full, totals_evidence, np.empty_like(messages), repeated)
             counts_now, log_now = self.evaluate(full, evidence, messages, repeated)
             counts, log_rows = counts + (counts_now - counts_then), log_rows + (log_now - log_then)
-        log_z = log_rest + log_rows + float(log_factors)
+        log_z = log_rest + log_rows + log_factors
         return MessageState(rest + counts[: len(theta)], log_z, following, round, converged), marginals
 
     def evaluate(
@@ -160,10 +156,8 @@ class Relaxation:
 
         The messages that rows send are written into `messages`. `which` chooses the evaluations; without it all.
         """
-        from credo.kernels.tie_messages import put_in, take_out
-
         part = self.prepared if which is None else _chosen(self.prepared, which)
-        columns = np.ones(len(self.cells), dtype=bool) if which is None else which[self.evaluation]
+        columns = np.ones(len(self.cells), dtype=np.uint8) if which is None else which[self.evaluation].view(np.uint8)
         put_in(self.cells, self.steps, self.offsets, evidence, full)
         counts, log_rows, impossible = execute(part.layout, part.groups, part.plans, part.cuts, full)
         if impossible >= 0:
