@@ -17,9 +17,9 @@ import pytest
 import credo
 from credo.errors import DataError
 from credo.io import forks
-from credo.kernels.threads import map_in_threads
 from credo.model.network import Network
 from credo.sklearn import KnowledgeClassifier
+from credo.threads import map_in_threads
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 

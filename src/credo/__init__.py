@@ -267,7 +267,7 @@ def __getattr__(name: str) -> Any:
 
 def _imported(module: str) -> Any:
     """Import a module; an interrupt waits, since half an import of a large library spoils the next one."""
-    from credo.kernels.interrupts import uninterrupted
+    from credo.interrupts import uninterrupted
 
     with uninterrupted():
         return import_module(module)

@@ -19,8 +19,8 @@ import numpy as np
 
 from credo.distributed.executor import Executor, LocalExecutor, Merge, Parts, Tree
 from credo.errors import ClusterError, CredoError, MissingExtraError, OptionError
-from credo.kernels.threads import alone
 from credo.memory import memory_limit_or_default
+from credo.threads import single_threaded
 
 LARGE = 2**16  # bytes of an array that is sent to the cluster once, and not with every task
 # What Dask does for its dashboard, without which each process takes a tenth of the processor time while it waits.
@@ -170,8 +170,8 @@ class DaskExecutor:
         if hasattr(item, "__dask_graph__"):  # a partition of a Dask DataFrame, which a worker computes first
             from dask import delayed
 
-            return self.client.compute(delayed(_alone, pure=False)(function, item, *shared))
-        return self.client.submit(_alone, function, item, *shared, pure=False)
+            return self.client.compute(delayed(_single_threaded, pure=False)(function, item, *shared))
+        return self.client.submit(_single_threaded, function, item, *shared, pure=False)
 
     def _small(self, value: Any) -> Any:
         return self.share(value) if isinstance(value, np.ndarray) and value.nbytes > LARGE else value
@@ -203,9 +203,9 @@ def _preferably(worker: str | None) -> dict[str, Any]:
     return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
-def _alone(function: Callable[..., Result], *arguments: Any) -> Result:
+def _single_threaded(function: Callable[..., Result], *arguments: Any) -> Result:
     """A task on one core: the worker's other threads have tasks of their own."""
-    with alone():
+    with single_threaded():
         return function(*arguments)
 
 
@@ -214,7 +214,7 @@ def _go_through(
 ) -> Tree:
     """What a function gives of these parts, merged as far as they are all that a node of the tree has."""
     tree = Tree(merge)
-    with alone():
+    with single_threaded():
         for number, part in zip(numbers, parts, strict=True):
             tree.add(number, function(part, number, *shared))
     return tree

@@ -52,10 +52,10 @@ from credo.io.dialects import USUAL, as_utf8, with_points
 from credo.io.files import BROKEN_GZIP
 from credo.io.frames import encode
 from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
-from credo.kernels.threads import map_in_threads
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
 from credo.options import TableFormat
+from credo.threads import map_in_threads
 from credo.types import Codes, Indices, Numbers
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from time import perf_counter
 from types import FunctionType
 from typing import Any
 
-from credo.kernels.interrupts import uninterrupted
+from credo.interrupts import uninterrupted
 
 # What only other kernels call needs no door for Python, which takes a third of the time to compile.
 INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from credo.core.counting import count_rows
 from credo.errors import NetworkError
 from credo.io.dataset import Dataset
-from credo.kernels.threads import map_in_threads
 from credo.model.layout import MOST_CELLS, Layout, family_strides, too_many_cells
 from credo.model.network import Network
+from credo.threads import map_in_threads
 from credo.types import Numbers
 
 # A CPT with more cells than this has, with few data, mostly zeros: its counts are kept as (cell, count).

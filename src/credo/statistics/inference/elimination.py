@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from credo.core.elimination import Evaluator
 from credo.core.elimination_plan import write_plans
 from credo.errors import TooLargeError, listing, readable_bytes
-from credo.kernels.threads import map_in_threads
 from credo.memory import memory_limit_or_default
 from credo.model.layout import Layout
 from credo.statistics.inference.components import Groups
+from credo.threads import map_in_threads
 from credo.types import Indices, Numbers
 
 # Plans ----------------------------------------------------------------------------------------------------------------

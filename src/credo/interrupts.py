@@ -1,14 +1,14 @@
 """Sections that an interrupt does not cut: a signal that arrives in one is handled when the section ends.
 
-Ctrl-C raises KeyboardInterrupt in the main thread, between any two steps of Python. Numba also takes steps of Python
-while it compiles, and while it makes Python objects of what compiled code returns; an exception there is a
-SystemError at best, and often damaged memory. So compiled code and the threads that run it are such sections.
+Ctrl-C raises KeyboardInterrupt in the main thread, between any two steps of Python: in the middle of an import too, and
+half an import of a large library spoils the next one. What is compiled when credo is built needs no such section: its
+loops take no steps of Python.
 """
 
 from __future__ import annotations
 
 import signal
-from _signal import getsignal  # `signal.signal` makes members of enumerations, for 30 µs a time
+from _signal import getsignal  # type: ignore[import-not-found]  # without the enumerations of `signal`, which take 30 µs
 from _signal import signal as set_handler
 from collections.abc import Callable
 from threading import current_thread, main_thread
