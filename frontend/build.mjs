@@ -1,4 +1,5 @@
-// Bundles the page of credo studio into src/credo/studio/static, with the licences of everything that is in it.
+// Bundles the page of credo studio into src/credo/studio/static, with the licences of everything that is in it, and the
+// script of shared pages into src/credo/sharing/static.
 import { build } from "esbuild";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -22,6 +23,14 @@ const result = await build({
 });
 cpSync(join(here, "src/index.html"), join(target, "index.html"));
 cpSync(join(here, "src/icon.svg"), join(target, "icon.svg"));
+
+// The script and the style of a shared page: they stand in it, and use no package.
+const shared = join(here, "../src/credo/sharing/static");
+for (const [source, name] of [
+  ["main.js", "share.js"],
+  ["share.css", "share.css"],
+])
+  await build({ entryPoints: [join(here, "src/share", source)], outfile: join(shared, name), bundle: true, minify: true, format: "iife", target: "es2022", charset: "ascii", legalComments: "none" });
 
 // The packages that are really in the bundle, each once, with its version and the text of its licence.
 const packages = new Map();

@@ -34,6 +34,22 @@ export const postToKeep = (path, content) => {
   return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, keepalive });
 };
 
+// A file to keep, under the name that the studio gives it.
+export async function download(path) {
+  const response = await fetch(path, { credentials: "same-origin", cache: "no-store" }).catch(() => null);
+  if (!response?.ok) throw new ApiError(response?.status ?? 0, await response?.json().catch(() => null));
+  const name = response.headers.get("content-disposition")?.match(/filename="?([^";]+)"?/)?.[1] ?? "download";
+  keepFile(await response.blob(), name);
+}
+
+export function keepFile(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 export const upload = (file) =>
   request(`/api/upload?name=${encodeURIComponent(file.name)}`, {
     method: "POST",

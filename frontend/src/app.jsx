@@ -63,6 +63,16 @@ function LearnButton() {
   );
 }
 
+// One page for a colleague, of numbers that are current.
+function Share() {
+  const ready = useStudio((s) => Boolean(s.fit) && s.changes.length === 0);
+  return (
+    <button type="button" disabled={!ready} title="One file that answers in any browser, without rows of data" onClick={() => useStudio.getState().share()}>
+      Share
+    </button>
+  );
+}
+
 // Numbers that are not those of the present text are never shown without this.
 function Stale() {
   const changes = useStudio((s) => s.changes);
@@ -129,6 +139,7 @@ function TopBar() {
         <button type="button" disabled={!opened || !unsaved || !connected} onClick={() => save()}>
           Save
         </button>
+        <Share />
         <Theme />
         <button type="button" disabled={!opened} onClick={() => show({ tour: 0 })}>
           Tour

@@ -1,6 +1,6 @@
 // What the page knows, and what it does: one store, from which components read.
 import { create } from "zustand";
-import { get as fetchJson, listen, post, upload } from "./api.js";
+import { download, get as fetchJson, listen, post, upload } from "./api.js";
 
 import { KINDS, NOTHING_GIVEN, at, givenNow, givenWith } from "./names.js";
 
@@ -249,6 +249,15 @@ export const useStudio = create((set, get) => ({
     await get().attempt(async () => {
       await get().editor?.flush();
       await post("/api/learn", get().options);
+    });
+  },
+
+  async share() {
+    await get().attempt(async () => {
+      await get().editor?.flush();
+      set({ toast: "Writing the page …" });
+      await download("/api/share");
+      set({ toast: "The page is downloaded: it answers in any browser, holds no rows of data, and sends nothing." });
     });
   },
 

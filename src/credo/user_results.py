@@ -97,6 +97,50 @@ class Fit(FitResult):
             notify(ProgressEvent(WRITING_REPORT))
             return write_text(path, fit_page(self, explained, checks_or_note(self)))
 
+    def share(
+        self,
+        path: str | Path,
+        *,
+        inputs: Sequence[str] = (),
+        targets: Sequence[str] = (),
+        title: str = "",
+        verbose: bool | None = None,
+        progress: ProgressListener | None = None,
+    ) -> Path:
+        """Write one HTML file that answers for any evidence, in any browser and without a connection.
+
+        It computes what `query` does, exactly and under the same draws. It holds no rows of data.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        inputs
+            What people can say about a case; every variable, if not given.
+        targets
+            What they can ask for; every variable, if not given.
+        title
+            The heading; the name of the network, or of the target, if not given.
+        verbose, progress
+            As for `explain`, where answers have to be computed beforehand.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+
+        Raises
+        ------
+        TooLargeError
+            If the network is too large for a browser; with inputs and targets, answers are computed beforehand.
+        """
+        from credo.sharing.page import share_page
+
+        require_target(path, PAGE_TARGETS)  # before the work, not after it
+        with reporting(verbose, progress) as notify:
+            page = share_page(self, inputs=inputs, targets=targets, title=title, progress=notify)
+        return write_text(path, page)
+
     def query(self, question: str | Query, level: float = 0.95) -> Answer:
         """Answer a question, with a credible interval where the posterior was sampled.
 

@@ -25,6 +25,7 @@ READABLE = (
     "/api/picture",
     "/api/events",
     "/api/predictions",
+    "/api/share",
     "/static/studio.js",
     "/api/updates?since=0",
 )

@@ -164,3 +164,19 @@ def test_half_a_line_is_left_out_of_what_is_learned_and_named(tab: Tab) -> None:
     expect(page.locator(".mistakes")).to_be_visible()
     page.get_by_role("button", name="Learn the numbers from the table and the statements").click()
     expect(page.get_by_role("tabpanel")).to_contain_text("Without line 19, “smoker rai”, which has a mistake.")
+
+
+# Sharing --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_to_share_is_that_of_the_present_numbers(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Share", exact=True).click()
+    assert download.value.suggested_filename == "heart.html"
+    content = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "How probable is" in content
+    write(page, "disease raises ecg\n")
+    expect(page.get_by_text(STALE)).to_be_visible()
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_disabled()
+    assert learned_tab.complaints == []

@@ -9,8 +9,8 @@ import pytest
 
 import credo
 from credo.drawing.network_boxes import influence
+from credo.drawing.page_picture import NARROWEST, WIDEST, picture_data, picture_key
 from credo.shipped import example
-from credo.studio.picture import NARROWEST, WIDEST, picture_data, picture_key
 from tests.studio.harness import Studio
 
 

@@ -166,6 +166,44 @@ def sample(
     _give(_read(network).sample(rows, seed), out, as_json, "row")
 
 
+def share(
+    network: NetworkFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write: .html")],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input", "-i", help="What people can say about a case; may be repeated. Every variable if none."
+        ),
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option("--target", "-t", help="What they can ask for; may be repeated. Every variable if none."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="The heading of the page.")] = "",
+) -> None:
+    """Write one page that answers for NETWORK in any browser, offline, with intervals: for a colleague."""
+    from credo.errors import readable_bytes
+    from credo.io.files import PAGE_TARGETS, require_target, write_text
+    from credo.progress import reporting
+    from credo.sharing.page import share_page
+
+    require_target(out, PAGE_TARGETS)
+    fit = _saved(network)
+    with reporting(None, None) as notify:
+        page = share_page(
+            _read(network) if fit is None else fit,
+            inputs=tuple(inputs or ()),
+            targets=tuple(targets or ()),
+            title=title,
+            progress=notify,
+        )
+    write_text(out, page)
+    say(
+        f"{out} answers for {network.name} in any browser ({readable_bytes(len(page))}). It holds no rows of data, "
+        "loads nothing and sends nothing: send it to whom you like."
+    )
+
+
 def table_format(separator: str | None, decimal: str, encoding: str, sheet: str | None) -> TableFormat | None:
     """What the options of a command declare about the file of a table; None if they are not given."""
     from credo.options import TableFormat
@@ -176,7 +214,7 @@ def table_format(separator: str | None, decimal: str, encoding: str, sheet: str 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (query, predict, show, convert, compare, sample):
+    for command in (query, predict, show, convert, compare, sample, share):
         app.command()(command)
 
 

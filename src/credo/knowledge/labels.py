@@ -166,10 +166,11 @@ def parse_label(children: list[Any]) -> Part:
     parts = [child for child in children if isinstance(child, Part)]
     words = [str(child).strip(" ,\t") for child in children if not isinstance(child, Part)]
     has_state = words[1] != ":"
-    name, state, text, *rest = parts if has_state else [parts[0], None, *parts[1:]]
-    details = dict(zip(words[3 if has_state else 2 :], (part.value for part in rest), strict=True))
-    mistakes: tuple[LineMistake, ...] = ()
+    name, state = parts[0], parts[1] if has_state else None
+    text, *rest = parts[2:] if has_state else parts[1:]
     kinds = words[3 if has_state else 2 :]
+    details = dict(zip(kinds, (part.value for part in rest), strict=True))
+    mistakes: tuple[LineMistake, ...] = ()
     for number, kind in enumerate(kinds):
         if kind in kinds[:number]:
             mistakes += (LineMistake("label-detail-twice", rest[number].column, rest[number].end, {"what": kind}),)

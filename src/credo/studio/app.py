@@ -89,6 +89,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/explanation", _explanation, "GET"),
         route("/api/report", _report, "GET"),
         route("/api/network", _network, "GET"),
+        route("/api/share", _share, "GET"),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts, ticket)
@@ -286,6 +287,11 @@ async def _report(request: Request, session: Session) -> Response:
 async def _network(request: Request, session: Session) -> Response:
     path = await session.write_learned(request.query_params.get("ending"))
     return _file(path, path.name, "There is no such file.")
+
+
+async def _share(request: Request, session: Session) -> Response:
+    path = await session.share()
+    return _file(path, f"{session.require_opened().knowledge.stem}.html", "There is no such file.")
 
 
 def _file(path: Path | None, name: str, missing: str) -> Response:

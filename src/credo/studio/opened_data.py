@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from credo.drawing.page_picture import picture_data
 from credo.questions.question_draws import why_no_interval
 from credo.studio.folder import Folder
 from credo.studio.opening import Opened
-from credo.studio.picture import picture_data
 from credo.studio.reading import Reading, arrow_data, mistake_data, network_data
 from credo.studio.support import support
 

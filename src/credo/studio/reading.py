@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from credo.drawing.network_boxes import influence
+from credo.drawing.page_picture import picture_key
 from credo.errors import CredoError
 from credo.findings import Finding
 from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network
 from credo.knowledge.state_order import state_order
 from credo.knowledge.statements import Influence, Statement
 from credo.model.network import Network
-from credo.studio.picture import picture_key
 from credo.studio.table import OpenTable
 
 Influences = Mapping[str, Mapping[str, str]]  # of each child, by its parents: "raises", "lowers" or "neutral"

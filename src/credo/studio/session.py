@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from credo.drawing.page_picture import picture_data
 from credo.errors import CredoError, LossyFormatWarning, OptionError, listing
 from credo.io.files import write_text
 from credo.io.network_files import write_network
@@ -39,10 +40,10 @@ from credo.studio.folder import (
 from credo.studio.merging import difference, merged
 from credo.studio.opened_data import opened_data, reading_data
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files
-from credo.studio.picture import picture_data
 from credo.studio.reading import Reading, read
 from credo.studio.scored_table import scored_table
 from credo.studio.scratch import new_scratch
+from credo.studio.support import support
 from credo.studio.table import OpenTable, format_from, preview
 from credo.studio.view_file import checked_view, write_view
 from credo.user_results import Fit, load
@@ -358,6 +359,15 @@ class Session:
         path = self.scratch / f"learned{name}"
         if lost := await asyncio.to_thread(_write_noting_losses, self.require_fit().network, path):
             await self.publish({"event": "lost", "message": lost})
+        return path
+
+    async def share(self) -> Path:
+        """One page that answers for what was learned, to send to somebody; refused where it is not current."""
+        opened, fit = self.require_opened(), self.require_fit()
+        if changes := support(fit, opened.reading, opened.table).changes:
+            raise OptionError(f"Learn again first: {' '.join(changes)}")
+        path = self.scratch / "share.html"
+        await asyncio.to_thread(fit.share, path, verbose=False)
         return path
 
     # Drawing ----------------------------------------------------------------------------------------------------------

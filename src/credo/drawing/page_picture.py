@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from credo.drawing.layered_layout import layered_picture
+from credo.knowledge.labels import Labels
 from credo.model.network import Network, Variable
 
 NARROWEST, WIDEST = 176.0, 240.0  # pixels
@@ -15,29 +16,32 @@ LETTER = 7.5  # the usual width of a letter; the page shortens what is too long
 HEAD, ROW, FOOT = 34.0, 24.0, 8.0  # heights: of the name, of a state, below them
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
 
+NO_LABELS = Labels()
+
 Structure = tuple[tuple[str, float, int, tuple[str, ...]], ...]  # of each variable: name, width, states, parents
 
 
-def picture_key(network: Network) -> str:
+def picture_key(network: Network, labels: Labels = NO_LABELS) -> str:
     """What tells pictures apart: the same for networks that are drawn alike."""
-    return sha256(repr(_structure(network)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256(repr(_structure(network, labels)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def picture_data(network: Network) -> dict[str, Any]:
+def picture_data(network: Network, labels: Labels = NO_LABELS) -> dict[str, Any]:
     """The upper left corner, width and height of each box, and the points of each arrow, as JSON can hold them."""
-    return {"key": picture_key(network), **_drawn(_structure(network))}
+    return {"key": picture_key(network, labels), **_drawn(_structure(network, labels))}
 
 
-def _structure(network: Network) -> Structure:
+def _structure(network: Network, labels: Labels) -> Structure:
     return tuple(
-        (each.name, _width(each), len(each.states), tuple(network.parents[each.name])) for each in network.variables
+        (each.name, _width(each, labels), len(each.states), tuple(network.parents[each.name]))
+        for each in network.variables
     )
 
 
-def _width(variable: Variable) -> float:
+def _width(variable: Variable, labels: Labels) -> float:
     """How wide a box is: as its name and labels need, so that more of a network is seen in larger letters."""
-    label = max(map(len, variable.states[:MOST_STATES]))
-    wanted = max(LETTER * len(variable.name) + BESIDE_NAME, LETTER * label + BESIDE_LABEL)
+    label = max(len(labels.state(variable.name, state)) for state in variable.states[:MOST_STATES])
+    wanted = max(LETTER * len(labels.variable(variable.name)) + BESIDE_NAME, LETTER * label + BESIDE_LABEL)
     return min(max(NARROWEST, wanted), WIDEST)
 
 

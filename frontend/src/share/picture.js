@@ -1,0 +1,103 @@
+// The network as a picture: boxes with bars, arrows between them; a click on a state says that it was observed.
+import { percent } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const HEAD = 34;
+const ROW = 24;
+const MOST = 12; // states that a box shows
+
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function curve(points) {
+  let path = `M${points[0][0]} ${points[0][1]}`;
+  for (let place = 1; place < points.length; place += 1) {
+    const [[fromX, fromY], [x, y]] = [points[place - 1], points[place]];
+    const middle = (fromY + y) / 2;
+    path += place % 2 ? `V${y}` : `C${fromX} ${middle} ${x} ${middle} ${x} ${y}`;
+  }
+  return path;
+}
+
+const short = (text, room) => (text.length * 8 <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / 8) - 1))}…`);
+
+export function picture(content, choose) {
+  const { boxes, routes } = content.picture;
+  const places = new Map(Object.entries(boxes));
+  const xs = [...places.values()].flatMap(([x, , width]) => [x, x + width]).concat(routes.flatMap(([, , points]) => points.map(([x]) => x)));
+  const ys = [...places.values()].flatMap(([, y, , height]) => [y, y + height]);
+  const [left, top] = [Math.min(...xs) - 8, Math.min(...ys) - 8];
+  const [width, height] = [Math.max(...xs) - left + 8, Math.max(...ys) - top + 8];
+  const root = svg("svg", { viewBox: `${left} ${top} ${width} ${height}`, width, height, class: "picture", role: "group", "aria-label": "The network" });
+  root.append(
+    svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0 0L10 5L0 10z", class: "tip" }))),
+  );
+  for (const [, , points] of routes) root.append(svg("path", { d: curve(points), class: "arrow", "marker-end": "url(#tip)" }));
+  const updates = [];
+  content.variables.forEach((variable, number) => {
+    const box = places.get(variable.name);
+    if (variable.hidden || !box) return;
+    const [x, y, boxWidth, boxHeight] = box;
+    const title = svg("text", { x: 10, y: 22, class: "name" }, short(variable.label, boxWidth - 20));
+    const frame = svg("rect", { width: boxWidth, height: boxHeight, rx: 8, class: "box" });
+    const group = svg("g", { transform: `translate(${x} ${y})` }, frame, title);
+    const longest = Math.max(...variable.labels.map((each) => each.length));
+    const start = Math.min(10 + 8.2 * longest + 8, boxWidth * 0.55);
+    const room = boxWidth - start - 56;
+    const rows = variable.order.slice(0, MOST).map((state, place) => {
+      const middle = HEAD + ROW * place + ROW / 2;
+      const fill = svg("rect", { x: start, y: middle - 6, width: 0, height: 12, rx: 2, class: "fill" });
+      const whisker = svg("path", { class: "whisker" });
+      const number_ = svg("text", { x: boxWidth - 10, y: middle + 4, class: "number", "text-anchor": "end" });
+      const row = svg(
+        "g",
+        { class: "state", role: "button", tabindex: 0 },
+        svg("rect", { x: 2, y: HEAD + ROW * place, width: boxWidth - 4, height: ROW, class: "touch" }),
+        svg("text", { x: 10, y: middle + 4 }, short(variable.labels[state], start - 14)),
+        svg("rect", { x: start, y: middle - 6, width: room, height: 12, rx: 2, class: "track" }),
+        fill,
+        whisker,
+        number_,
+      );
+      row.addEventListener("click", () => choose(number, state));
+      row.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        choose(number, state);
+      });
+      group.append(row);
+      return { state, row, fill, whisker, number: number_, middle };
+    });
+    if (variable.states.length > MOST) group.append(svg("text", { x: 10, y: HEAD + ROW * MOST + 16, class: "more" }, `and ${variable.states.length - MOST} more`));
+    root.append(group);
+    updates.push((found, given) => {
+      const known = given.get(number);
+      frame.setAttribute("class", known ? "box known" : "box");
+      for (const { state, row, fill, whisker, number: text, middle } of rows) {
+        const [value, low, high] = found?.[number]?.[state] ?? [];
+        const isChosen = known?.state === state || known?.set === state;
+        fill.setAttribute("width", value === undefined ? 0 : room * value);
+        whisker.setAttribute(
+          "d",
+          low === null || low === undefined || high - low < 1e-9
+            ? ""
+            : `M${start + room * low} ${middle - 4}v8m0 -4H${start + room * high}m0 -4v8`,
+        );
+        text.textContent = value === undefined ? "" : percent(value);
+        row.setAttribute("aria-pressed", isChosen);
+        row.setAttribute("aria-label", `${variable.label}: ${variable.labels[state]}${value === undefined ? "" : ` ${percent(value)}`}`);
+        row.classList.toggle("chosen", isChosen);
+      }
+    });
+  });
+  return {
+    element: root,
+    update(found, given) {
+      for (const each of updates) each(found, given);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+"""A learned network as data that a page can evaluate: its factors under all draws, and the plan to sum them.
+
+The plan is that of `credo.statistics.inference.batched` for the marginals of all variables when nothing is known. What
+is known later multiplies the step that sums its variable out: 1 for an observed state and 0 for the others, or the
+weights of an uncertain finding. An intervention replaces a CPT by one that is certain. So one plan serves every case,
+exactly, and a page needs no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credo.errors import TooLargeError, readable_bytes
+from credo.model.expansion import expand
+from credo.model.graphs import ancestors
+from credo.model.network import Network
+from credo.questions.question_draws import draws_for, why_no_interval
+from credo.results.fit_results import FitResult
+from credo.statistics.questions import as_batch, batch_size, marginal_factors
+from credo.types import Numbers
+
+MOST_BYTES = 32_000_000  # of numbers; the page is a third larger, and mail takes no more
+MOST_WORK = 15_000_000  # cells of all cliques under all draws: about a second for an answer in a browser
+NO_DRAWS = "These numbers are those of a network file: there are no intervals."
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a page evaluates.
+
+    Attributes
+    ----------
+    network
+        The network, in which noisy families are ordinary CPTs; its first variables are not always those of the fit.
+    plan
+        Factors and steps as JSON can hold them.
+    numbers
+        The cells of all factors, one after the other, each under all draws; then the CPTs themselves.
+    draws
+        How many draws there are; 1 without.
+    note
+        Why there are no intervals; empty where there are.
+    """
+
+    network: Network
+    plan: Mapping[str, Any]
+    numbers: Numbers
+    draws: int
+    note: str
+
+
+def compiled(source: FitResult | Network, names: Collection[str] | None = None) -> Compiled:
+    """Compile a fit with its draws, or a network; of it only what some variables depend on, where these are named.
+
+    Raises
+    ------
+    TooLargeError
+        If a browser would wait too long for an answer, or the page would be too large to send.
+    """
+    network = expand(source if isinstance(source, Network) else source.network).network
+    if names is not None:
+        network = _ancestral(network, names)
+    factors = marginal_factors(network, {})
+    if isinstance(source, Network):
+        drawn, note = None, NO_DRAWS
+    else:
+        drawn, note = None, why_no_interval(source)
+        if not note:
+            _require_small(network, factors.plan.cells, 1_000)
+            drawn, note = draws_for(source, network, factors)
+    cpts = as_batch(network) if drawn is None else drawn
+    count = batch_size(cpts)
+    _require_small(network, factors.plan.cells, count)
+    arrays = factors.arrays(cpts)
+    parts: list[Numbers] = []
+    described, offset = [], 0
+    for array, name, scope in zip(arrays, factors.families, factors.plan.scopes, strict=False):
+        cells = np.ascontiguousarray(np.moveaxis(array, 0, -1))  # the draws of one cell are neighbours
+        described.append({"variable": network.names.index(name), "scope": scope, "draws": len(array), "at": offset})
+        parts.append(cells.ravel())
+        offset += cells.size
+    means = []
+    for name in network.names:
+        means.append(offset)
+        parts.append(np.asarray(network.cpt_array(name), dtype=np.float64).ravel())
+        offset += parts[-1].size
+    steps = [
+        {"variable": step.variable, "factors": step.factors, "clique": step.clique, "message": step.message}
+        for step in factors.plan.steps
+    ]
+    return Compiled(network, {"factors": described, "steps": steps, "means": means}, np.concatenate(parts), count, note)
+
+
+def _ancestral(network: Network, names: Collection[str]) -> Network:
+    """The network of some variables and everything that they depend on: the others change nothing about them."""
+    kept = ancestors(network.parents, names)
+    own = [each for each in network.variables if each.name in kept]
+    parents = {each.name: network.parents[each.name] for each in own}
+    return Network(own, parents, {name: network.cpt_array(name) for name in parents}, network.name)
+
+
+def _require_small(network: Network, cells: int, draws: int) -> None:
+    numbers = sum(network.configurations(name) * len(network.states(name)) for name in network.names) * draws
+    if 8 * numbers <= MOST_BYTES and cells * draws <= MOST_WORK:
+        return
+    size, most = readable_bytes(8 * numbers * 4 // 3), readable_bytes(MOST_BYTES * 4 // 3)
+    raise TooLargeError(
+        f"This network is too large for a page that answers every question: it would have {size} (at most {most}), and "
+        f"each answer would take {cells * draws:,} steps (at most {MOST_WORK:,}). Choose what people can say about a "
+        "case and what they want to know, with --input and --target (inputs and targets in Python): the answers are "
+        "then computed beforehand.",
+        8 * numbers,
+    )
