@@ -27,7 +27,7 @@ from credo.constraints.lower import lower
 from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.interior_point import Task
+from credo.estimation.solvers.tasks import Task
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network

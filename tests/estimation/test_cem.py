@@ -17,7 +17,7 @@ from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.errors import OptionError
 from credo.estimation import penalty_methods as cem
 from credo.estimation.em.driver import run_em
-from credo.estimation.penalised import PenaltyWeights, joined_block, soft_block
+from credo.estimation.penalised_statements import PenaltyWeights, joined_block, soft_block
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective as cost_of

@@ -16,8 +16,8 @@ from credo.errors import OptionError
 from credo.estimation.constrained import estimate
 from credo.estimation.solvers.block_estimates import estimate_blocks, solve_certified
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.max_entropy import restricted
+from credo.estimation.solvers.tasks import Task
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from tests.helpers.block_tasks import at_most, general_task, make_block, sums_against_sums_task

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo.estimation.solvers.certificate import _levels
-from credo.estimation.solvers.ranges import shared
+from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.tasks import Task
+from tests.helpers.block_tasks import at_most, make_block
 
 
 @pytest.mark.parametrize("method", ["cml", "cme", "cmap", "posterior"])
@@ -20,14 +21,6 @@ def test_an_impossible_product_of_sure_values_is_a_conflict(method: str) -> None
 
 
 def test_shares_by_tiny_weights_do_not_overflow() -> None:
-    weights, starts, of = np.array([1e-200, 3e-200, 1e-200]), np.array([0]), np.zeros(3, dtype=np.int64)
-    lower, upper = np.array([0.3, 0.0, 0.0]), np.array([1.0, 0.5, 0.4])
-    theta, _, possible = shared(weights, lower, upper, starts, of)
-    assert possible.all()
-    np.testing.assert_allclose(theta, [0.3, 0.5, 0.2])
-
-
-def test_levels_far_from_any_root_stay_finite() -> None:
-    weights, above, near = np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.array([0.0, -1e200])
-    seen, weighted, of = np.array([True, False]), np.array([True]), np.zeros(2, dtype=np.int64)
-    assert np.isfinite(_levels(weights, above, seen, weighted, np.array([0]), of, near)).all()
+    ranges = [at_most([0], [-1.0], -0.3), at_most([1], [1.0], 0.5), at_most([2], [1.0], 0.4)]
+    (point,) = solve_tasks([Task(make_block([3], ranges), np.array([1e-200, 3e-200, 1e-200]))])
+    np.testing.assert_allclose(point.theta, [0.3, 0.5, 0.2])

@@ -10,7 +10,6 @@ import credo
 from credo.estimation.methods import METHODS
 from credo.estimation.solvers.certificate import lower_bound, relative_gap
 from credo.estimation.solvers.tasks import Task
-from credo.kernels.blocks import least_on_simplex
 from credo.model.network import Network
 from tests.helpers.blocks import at_most, block_of
 
@@ -111,8 +110,6 @@ def test_the_dual_bound_of_small_weights_beside_large_multipliers(weight: float,
     level = weight * price / (half + np.sqrt(half**2 + weight * price))
     theta = weight / (level + price), weight / level
     assert found == pytest.approx(price * theta[0] - weight * np.log(theta[0] * theta[1]), rel=1e-9)
-    compiled = least_on_simplex(task.weights, np.zeros(2), np.array([price, 0.0]))
-    assert compiled == pytest.approx(found, rel=1e-9)
 
 
 def test_a_gap_that_is_no_number_proves_nothing() -> None:

@@ -13,13 +13,12 @@ import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.constraints.stage_costs import estimating
-from credo.estimation import penalised as penalty
-from credo.estimation.penalised import FEASIBLE, PenalisedObjective, is_small, train
-from credo.estimation.solvers import penalty_newton
+from credo.estimation.solvers import penalised as penalty
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
+from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, train
+from credo.estimation.solvers.tasks import Task
 from credo.model.network import Network
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
 from tests.helpers.blocks import block_of
@@ -80,23 +79,11 @@ def test_newton_finds_what_l_bfgs_finds() -> None:
                 assert value >= slow.value - 1e-6
 
 
-def test_large_blocks_go_another_way_to_the_same_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = [general_task(np.random.default_rng(seed), largest=3) for seed in range(8)]
-    tasks = [task for task in tasks if task.weights.all()]
-    by_newton = [train(task).theta for task in tasks]
-    monkeypatch.setattr(penalty, "LARGE", -1)
-    monkeypatch.setattr(penalty_newton, "DENSE", -1)
-    for task, theta in zip(tasks, by_newton, strict=True):
-        assert train(task).theta == pytest.approx(theta, abs=1e-8)
-
-
-@pytest.mark.parametrize("filled", [0.0, 1.0])
-def test_large_blocks_reach_the_exact_optimum(filled: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_blocks_reach_the_exact_optimum() -> None:
     """Many configurations and constraints, some states without data."""
-    monkeypatch.setattr(penalty_newton, "FILLED", filled)
     task = large_task(np.random.default_rng(1), 180, 4, 400)
     (exact,) = solve_certified([task])
-    trained = train(task, plain=False)
+    trained = train(task)
     assert trained.converged
     assert trained.certificate.violation <= FEASIBLE
     assert objective(task, trained.theta) == pytest.approx(objective(task, exact.theta), rel=1e-6)
@@ -125,12 +112,18 @@ def wide_task(kind: str, states: int) -> Task:
 
 
 @pytest.mark.parametrize("kind", ["bounds", "neighbours", "mode", "sums", "repeated"])
-def test_steps_with_multipliers_end_where_those_of_free_states_do(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = wide_task(kind, 150)
-    with_multipliers = train(task)
-    monkeypatch.setattr(penalty_newton, "DENSE", 150)
-    assert with_multipliers.converged
-    np.testing.assert_allclose(with_multipliers.theta, train(task).theta, atol=1e-9)
+def test_sparse_systems_lead_where_dense_ones_do(kind: str) -> None:
+    """The same block alone, and beside distributions without constraints that make its system a large one."""
+    task = wide_task(kind, 90)
+    beside = np.tile([3.0, 2.0], 20)
+    wider = Task(make_block([90, *[2] * 20], list(task.block.linear)), np.concatenate((task.weights, beside)))
+    small, large = train(task), train(wider)
+    assert small.converged
+    assert large.converged
+    assert not PenalisedObjective.of(task).program.is_large
+    assert PenalisedObjective.of(wider).program.is_large
+    np.testing.assert_allclose(large.theta[:90], small.theta, atol=1e-5)
+    np.testing.assert_allclose(large.theta[90::2], 0.6, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["bounds", "neighbours", "mode", "sums", "repeated"])
@@ -161,21 +154,6 @@ def test_many_constraints_on_few_states_take_the_smaller_system() -> None:
     trained = train(task)
     assert trained.converged
     assert objective(task, trained.theta) == pytest.approx(objective(task, exact.theta), rel=1e-6)
-
-
-def test_plain_and_compiled_training_end_at_the_same_point() -> None:
-    generator = np.random.default_rng(5)
-    for number in range(30):
-        task = everything_task(generator) if number % 3 else general_task(generator)
-        plain, compiled = train(task, plain=True), train(task, plain=False)
-        np.testing.assert_allclose(plain.theta, compiled.theta, atol=1e-8)
-        assert plain.converged == compiled.converged
-
-
-def test_who_trains_depends_on_the_size_of_all_blocks_together() -> None:
-    small = general_task(np.random.default_rng(1)).block
-    assert is_small([small])
-    assert not is_small([small] * 40)
 
 
 def test_by_hand() -> None:

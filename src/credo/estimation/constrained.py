@@ -33,9 +33,9 @@ from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.certificate import Certificate, soft_cost
-from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.products import LIMIT as PRODUCT_LIMIT
 from credo.estimation.solvers.products import ProductConstraints, with_products
+from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
@@ -43,20 +43,18 @@ from credo.statistics.general_statements import GeneralStatements
 from credo.types import Numbers
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
-EM_REPETITIONS = 10  # of an M-step; there are hundreds, but each is quicker than loading compiled code
-GENERAL_REPETITIONS = 10  # steps under general statements, about
 LEAST_MULTIPLIER = 1e-6  # per row of data; below it a multiplier is rounding
 
 
-def estimate(problem: Problem, repetitions: int = 1, start: Mapping[str, Numbers] | None = None) -> Solution:
-    """Solve every block, count the rest, and report how each was solved; `repetitions`: see `estimate_blocks`.
+def estimate(problem: Problem, start: Mapping[str, Numbers] | None = None) -> Solution:
+    """Solve every block, count the rest, and report how each was solved.
 
     Statements about any probability of the network are bound by steps; those from `start`, CPTs at which an earlier
     M-step ended, are few and never lead to a worse objective.
     """
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
-    found = optimum(problem, weights, soft_weight, repetitions, start)
+    found = optimum(problem, weights, soft_weight, start)
     theta, unseen, estimates, general = found.theta, found.unseen, found.estimates, found.general
     by_entropy: dict[str, list[int]] = {}
     for each in estimates:
@@ -93,29 +91,28 @@ def optimum(
     problem: Problem,
     weights: Numbers,
     soft_weight: float,
-    repetitions: int = 1,
     start: Mapping[str, Numbers] | None = None,
     wanted: Wanted = "optimum",
 ) -> Optimum:
     """The optimum for these weights; `start` as in `estimate`, `wanted` as in `bind_general`."""
-    estimates = solve_blocks(problem, weights, soft_weight, repetitions)
+    estimates = solve_blocks(problem, weights, soft_weight)
     theta, unseen = relative_frequencies(problem, weights)
     for each in estimates:
         theta[each.block.parameters] = each.theta
     theta = _with_zeros(problem, theta)
     general = None
     if problem.constraints.general:
-        general = _bind_general(problem, weights, soft_weight, theta, repetitions, start, wanted)
+        general = _bind_general(problem, weights, soft_weight, theta, start, wanted)
     if general is None:
         return Optimum(theta, unseen, estimates, None)
     return Optimum(general.theta, unseen, _joined_estimates(estimates, general), general)
 
 
-def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float, repetitions: int = 1) -> list[BlockEstimate]:
+def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float) -> list[BlockEstimate]:
     """The optimum of every block."""
-    estimates = estimate_blocks(problem.blocks, weights, soft_weight, repetitions=repetitions)
+    estimates = estimate_blocks(problem.blocks, weights, soft_weight)
     solved = without_pinned_prior(problem, weights, estimates, soft_weight)
-    return with_products(solved, problem.seed, repetitions**2)  # products take many solutions each time
+    return with_products(solved, problem.seed)
 
 
 def _bind_general(
@@ -123,7 +120,6 @@ def _bind_general(
     weights: Numbers,
     soft_weight: float,
     relaxed: Numbers,
-    repetitions: int,
     start: Mapping[str, Numbers] | None,
     wanted: Wanted,
 ) -> GeneralEnd | None:
@@ -131,21 +127,18 @@ def _bind_general(
     theta = relaxed.copy()
     for name in problem.kept:
         theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
-    steps = general_steps(problem, weights, soft_weight, relaxed, repetitions)
+    steps = general_steps(problem, weights, soft_weight, relaxed)
     whole = None if start is None else problem.layout.pack({**problem.network.cpts, **start})
     return bind_general(steps, theta, whole, wanted)
 
 
-def general_steps(
-    problem: Problem, weights: Numbers, soft_weight: float, relaxed: Numbers, repetitions: int = 1
-) -> GeneralSteps:
+def general_steps(problem: Problem, weights: Numbers, soft_weight: float, relaxed: Numbers) -> GeneralSteps:
     """Steps under general statements, for these weights; where `relaxed` is zero, nothing can follow a weight."""
 
     def solve(blocks: Sequence[Block], own: Numbers, weight: float, in_rounds: bool) -> list[BlockEstimate]:
-        often = GENERAL_REPETITIONS * repetitions
-        found = estimate_blocks(blocks, own, weight, repetitions=often, in_rounds=in_rounds)
+        found = estimate_blocks(blocks, own, weight, in_rounds=in_rounds)
         found = without_pinned_prior(problem, own, found, weight)
-        return with_products(found, problem.seed, repetitions**2)
+        return with_products(found, problem.seed)
 
     return GeneralSteps(
         problem,
@@ -218,7 +211,7 @@ def constrained_m_step(problem: Problem) -> MStep:
 
     def m_step(counts: Counts, start: Mapping[str, Numbers] | None = None) -> tuple[Mapping[str, Numbers], float]:
         own = replace(problem, counts=counts, folds=(), soft_weight=soft_weight)
-        cpts = estimate(own, EM_REPETITIONS, start).cpts
+        cpts = estimate(own, start).cpts
         theta = problem.layout.pack(cpts, missing=0.0)
         counted = (prior > 0) & (theta > 0)  # only numbers that the knowledge pins are at zero
         term = float(prior[counted] @ np.log(theta[counted]))

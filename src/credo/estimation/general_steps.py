@@ -27,7 +27,7 @@ from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.extrapolation import extrapolated
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
-from credo.estimation.solvers.interior_point import LARGE_SYSTEM
+from credo.estimation.solvers.block_solver import LARGE_SYSTEM
 from credo.estimation.solvers.products import ProductConstraints
 from credo.model.layout import Layout
 from credo.statistics.general_statements import GeneralStatements, excesses_of

@@ -29,22 +29,15 @@ from credo.errors import Status, counted
 from credo.estimation.counting import relative_frequencies
 from credo.estimation.em.steps import MStep
 from credo.estimation.method import Method
-from credo.estimation.penalised import (
-    FEASIBLE,
-    PenalisedObjective,
-    PenaltyWeights,
-    TrainedBlock,
-    is_small,
-    soft_block,
-    train,
-)
+from credo.estimation.penalised_statements import PenaltyWeights, soft_block
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify
-from credo.estimation.solvers.interior_point import Task
 from credo.estimation.solvers.lbfgs import minimise
+from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, TrainedBlock, train
+from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
@@ -60,8 +53,7 @@ def estimate_co(problem: Problem) -> Solution:
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
     theta, unseen = relative_frequencies(problem, weights)
-    plain = is_small(problem.blocks)
-    trained = [train(Task(block, weights[block.parameters], None, soft_weight), plain) for block in problem.blocks]
+    trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.blocks]
     for each in trained:
         theta[each.block.parameters] = each.theta
     findings = [

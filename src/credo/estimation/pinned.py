@@ -15,11 +15,11 @@ import numpy as np
 from credo.constraints.blocks import Block, shape_of, with_local_numbers
 from credo.constraints.feasibility import NO_SLACK, NONE, InfeasibleError, interior_of
 from credo.constraints.program import Program
+from credo.core.block_program import VIOLATION_LIMIT
 from credo.errors import ImpossibleRowError
 from credo.estimation.problem import Problem
-from credo.estimation.solvers.active_constraints import solve_in_rounds
 from credo.estimation.solvers.block_estimates import BlockEstimate
-from credo.estimation.solvers.certificate import VIOLATION_LIMIT
+from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.io.dataset import Dataset
@@ -41,7 +41,7 @@ def pinned_parameters(blocks: Sequence[Block]) -> Indices:
     tasks = [_with_equal_weights(block) for block in blocks if block.linear.hard.any()]
     found: list[Indices] = [NONE]
     known: dict[tuple[bytes, ...], Indices] = {}
-    for task, point in zip(tasks, solve_in_rounds(tasks), strict=True):
+    for task, point in zip(tasks, solve_tasks(tasks), strict=True):
         if point.violation <= VIOLATION_LIMIT and point.theta.min() > SUSPECT:
             continue
         key = shape_of(task.block)

@@ -1,4 +1,4 @@
-"""Tasks whose statements are ranges: all at once, against the interior point, by hand, and what is left to others."""
+"""Tasks whose statements are ranges: against the interior point, by hand, and what is left to others."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credo.constraints.blocks import stacked, starts_of
 from credo.constraints.constraint_set import LinearConstraint
 from credo.constraints.feasibility import InfeasibleError
+from credo.core.closed_forms import NO_CONSTRAINTS, RANGES
 from credo.estimation.solvers.block_estimates import estimate_blocks, solve_certified
-from credo.estimation.solvers.certificate import certify, certify_many, objective
-from credo.estimation.solvers.interior_point import Task, solve_plain
-from credo.estimation.solvers.ranges import solve_ranges
-from tests.helpers.block_tasks import at_most, general_task, make_block
+from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.certificate import certify, objective
+from credo.estimation.solvers.tasks import Task
+from tests.helpers.block_tasks import at_most, make_block
 
 
 def range_task(generator: np.random.Generator, entropic: bool) -> Task:
@@ -42,9 +42,9 @@ def range_task(generator: np.random.Generator, entropic: bool) -> Task:
 def test_the_same_optimum_as_the_interior_point(entropic: bool) -> None:
     generator = np.random.default_rng(5)
     tasks = [range_task(generator, entropic) for _ in range(200)]
-    found = solve_ranges(tasks)
-    assert len(found) == len(tasks)
-    others = solve_plain(tasks, closed_forms=False)
+    found = solve_tasks(tasks)
+    assert all(point.shape in (RANGES, NO_CONSTRAINTS) for point in found)
+    others = solve_tasks(tasks, closed_forms=False)
     for k, (task, other) in enumerate(zip(tasks, others, strict=True)):
         point = found[k]
         certificate = certify(task, point.theta, point.multipliers)
@@ -60,14 +60,14 @@ def test_the_same_optimum_as_the_interior_point(entropic: bool) -> None:
 def test_by_hand() -> None:
     """10, 30 and 60 rows; the last is at most a half, so that the others share a half 1 : 3."""
     task = Task(make_block([3], [at_most([2], [1.0], 0.5)]), np.array([10.0, 30.0, 60.0]))
-    point = solve_ranges([task])[0]
+    point = solve_tasks([task])[0]
     np.testing.assert_allclose(point.theta, [0.125, 0.375, 0.5], atol=1e-15)
     np.testing.assert_allclose(point.multipliers, [60 / 0.5 - 40 / 0.5])
 
 
 def test_states_without_weight_share_what_is_left_evenly() -> None:
     block = make_block([4], [at_most([0], [1.0], 0.4), at_most([1], [1.0], 0.1)])
-    point = solve_ranges([Task(block, np.array([5.0, 0.0, 0.0, 0.0]))])[0]
+    point = solve_tasks([Task(block, np.array([5.0, 0.0, 0.0, 0.0]))])[0]
     np.testing.assert_allclose(point.theta, [0.4, 0.1, 0.25, 0.25], atol=1e-15)
     np.testing.assert_allclose(point.multipliers, [5 / 0.4, 0.0])
 
@@ -82,9 +82,9 @@ def test_a_distribution_without_data_takes_maximum_entropy() -> None:
 def test_many_are_solved_as_one_by_one() -> None:
     generator = np.random.default_rng(6)
     tasks = [range_task(generator, bool(k % 2)) for k in range(50)]
-    together = solve_ranges(tasks)
+    together = solve_tasks(tasks)
     for k, task in enumerate(tasks):
-        np.testing.assert_array_equal(solve_ranges([task])[0].theta, together[k].theta)
+        np.testing.assert_array_equal(solve_tasks([task])[0].theta, together[k].theta)
 
 
 def test_other_tasks_are_left_to_other_solvers() -> None:
@@ -102,38 +102,19 @@ def test_other_tasks_are_left_to_other_solvers() -> None:
         Task(make_block([3], [at_most([0], [1.0], 0.2), at_most([0], [-1.0], -0.3)]), weights),  # a conflict
         Task(fine, weights),
     ]
-    assert list(solve_ranges(tasks)) == [7]
+    assert [k for k, point in enumerate(solve_tasks(tasks)) if point.shape == RANGES] == [7]
     with pytest.raises(InfeasibleError):
         solve_certified([tasks[6]])
-
-
-def test_certificates_of_many_are_those_of_each() -> None:
-    generator = np.random.default_rng(7)
-    tasks = [general_task(generator) for _ in range(40)]
-    points = solve_plain(tasks)
-    blocks = [task.block for task in tasks]
-    violations, gaps = certify_many(
-        stacked(blocks),
-        np.concatenate([task.weights for task in tasks]),
-        np.concatenate([np.zeros(len(t.weights)) if t.entropies is None else t.entropies for t in tasks]),
-        np.concatenate([point.theta for point in points]),
-        np.concatenate([point.multipliers for point in points]),
-        starts_of([len(block.distributions) - 1 for block in blocks]),
-        starts_of([len(block.linear) for block in blocks]),
-    )
-    for task, point, violation, gap in zip(tasks, points, violations, gaps, strict=True):
-        one = certify(task, point.theta, point.multipliers)
-        assert (violation, gap) == pytest.approx((one.violation, one.gap), abs=1e-13)
 
 
 def test_weights_of_every_size() -> None:
     task = Task(make_block([3], [at_most([0], [1.0], 0.2)]), np.array([1e12, 1e-9, 1e-3]))
     for scale in (1e-12, 1.0, 1e6):
-        point = solve_ranges([replace(task, weights=scale * task.weights)])[0]
+        point = solve_tasks([replace(task, weights=scale * task.weights)])[0]
         np.testing.assert_allclose(point.theta, [0.2, 0.8 * 1e-9 / 0.001000001, 0.8 * 0.001 / 0.001000001], rtol=1e-12)
 
 
 def test_the_smallest_weights_there_are_do_not_overflow() -> None:
     task = Task(make_block([3], [at_most([0], [1.0], 0.5)]), np.array([5e-324, 1e-310, 3.0]))
     with np.errstate(all="raise", under="ignore"):
-        solve_ranges([task])
+        solve_tasks([task])

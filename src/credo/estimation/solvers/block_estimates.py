@@ -9,20 +9,20 @@ import numpy as np
 
 from credo.constraints.blocks import Block, starts_of
 from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
-from credo.estimation.solvers.active_constraints import solve_in_rounds
-from credo.estimation.solvers.certificate import VIOLATION_LIMIT, Certificate, certify
+from credo.core.block_program import VIOLATION_LIMIT
+from credo.core.closed_forms import BOUNDED_SUMS, CHAIN, GENERAL, NO_CONSTRAINTS, RANGES, SUMS_AGAINST_SUMS
+from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.interior_point import solve_tasks
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
 from credo.estimation.solvers.tasks import Point, Task, merged_tasks, normalised
-from credo.kernels.closed_forms import BOUNDED_SUMS, BOXES, CHAIN, GENERAL, NO_CONSTRAINTS, SUMS_AGAINST_SUMS
 from credo.types import Indices, Numbers
 
 # Which solver took a block, in words for findings.
 SOLVERS = {
     GENERAL: "an interior-point method",
     NO_CONSTRAINTS: "counting",
-    BOXES: "a closed form, because its statements are ranges in one distribution",
+    RANGES: "a closed form, because its statements are ranges in one distribution",
     BOUNDED_SUMS: "a closed form (Niculescu's theorem 4.2), because its statements bound disjoint sums",
     SUMS_AGAINST_SUMS: "a closed form (Niculescu's theorem 4.1), because its statements compare disjoint sums",
     CHAIN: "pooling adjacent violators, because its statements put distributions with two states in one order",
@@ -52,13 +52,11 @@ class BlockEstimate:
 
 
 def estimate_blocks(
-    blocks: Sequence[Block], vector: Numbers, soft_weight: float, *, repetitions: int = 1, in_rounds: bool = True
+    blocks: Sequence[Block], vector: Numbers, soft_weight: float, *, in_rounds: bool = True
 ) -> list[BlockEstimate]:
     """The optimum of every block for weights that stand in one vector over all parameters.
 
-    `repetitions` says about how often this will be asked for with other weights, as in the steps of EM: small work
-    that is repeated often is done by compiled code. Large blocks are solved in rounds, unless all their constraints
-    are known to matter.
+    Large blocks are solved in rounds, unless all their constraints are known to matter.
     """
     weights = [vector[block.parameters] for block in blocks]
     seen = _any_weight(weights)
@@ -66,15 +64,14 @@ def estimate_blocks(
         Task(block, own, None if some else np.ones(block.size), soft_weight)  # without data, entropy alone decides
         for block, own, some in zip(blocks, weights, seen, strict=True)
     ]
-    found = solve_certified(tasks, repetitions=repetitions, in_rounds=in_rounds)
-    return with_most_entropy(found, repetitions=repetitions)
+    return with_most_entropy(solve_certified(tasks, in_rounds=in_rounds))
 
 
-def solve_certified(tasks: Sequence[Task], *, repetitions: int = 1, in_rounds: bool = True) -> list[BlockEstimate]:
+def solve_certified(tasks: Sequence[Task], *, in_rounds: bool = True) -> list[BlockEstimate]:
     """The optimum of every task under its linear constraints, without soft ones that cost nothing."""
     tasks = [task if task.soft_weight > 0 else _without_soft_constraints(task) for task in tasks]
     solved, expanded = merged_tasks(tasks)
-    points = solve_in_rounds(solved, repetitions) if in_rounds else solve_tasks(solved, True, repetitions)
+    points = solve_tasks(solved, in_rounds=in_rounds)
     found = zip(solved, points, without_weight(solved), strict=True)
     estimates = [_certified(task, point, unseen) for task, point, unseen in found]
     for k, each in enumerate(estimates):
@@ -114,7 +111,8 @@ def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
     interior = interior_of(task.block)
     if interior is None:
         raise InfeasibleError
-    attempts = [(point, SOLVERS[point.shape]), (solve_tasks([task], closed_forms=False)[0], SOLVERS[GENERAL])]
+    (with_all_constraints,) = solve_tasks([task], closed_forms=False, in_rounds=False)
+    attempts = [(point, SOLVERS[point.shape]), (with_all_constraints, SOLVERS[GENERAL])]
     other = solve_with_clarabel(task)
     if other is not None:
         attempts.append((other, CLARABEL))
@@ -146,7 +144,7 @@ def _certificate(point: Point) -> Certificate:
     return Certificate(point.violation, point.gap)
 
 
-def with_most_entropy(estimates: list[BlockEstimate], *, repetitions: int = 1) -> list[BlockEstimate]:
+def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
     """Distributions without data take the point of maximum entropy; the dual bound of an estimate stays what it was.
 
     Their weights are zero, and their soft constraints are held where they are: the objective does not rise.
@@ -154,7 +152,7 @@ def with_most_entropy(estimates: list[BlockEstimate], *, repetitions: int = 1) -
     some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
     own = [estimates[k] for k in some]
     others = most_entropic(
-        [each.block for each in own], [each.without_data for each in own], [each.theta for each in own], repetitions
+        [each.block for each in own], [each.without_data for each in own], [each.theta for each in own]
     )
     changed = list(estimates)
     for k, each, other in zip(some, own, others, strict=True):

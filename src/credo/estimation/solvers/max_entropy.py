@@ -8,7 +8,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block, apart, stacked, starts_of
 from credo.constraints.constraint_set import LinearConstraints
-from credo.estimation.solvers.active_constraints import solve_in_rounds
+from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.tasks import Task, merged_tasks
 from credo.types import Flags, Indices, Numbers
 
@@ -34,7 +34,7 @@ def without_weight(tasks: Sequence[Task]) -> list[Indices]:
 
 
 def most_entropic(
-    blocks: Sequence[Block], free: Sequence[Indices], thetas: Sequence[Numbers], repetitions: int = 1
+    blocks: Sequence[Block], free: Sequence[Indices], thetas: Sequence[Numbers]
 ) -> list[tuple[Numbers, float] | None]:
     """θ of each block with its `free` distributions at maximum entropy, and what that violates; None if not found."""
     if not blocks:
@@ -46,7 +46,7 @@ def most_entropic(
     part = restricted(whole, chosen, theta)
     parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, constraint_firsts))
     tasks, expanded = merged_tasks([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
-    points = solve_in_rounds(tasks, repetitions)
+    points = solve_tasks(tasks)
     theta[_parameters_of(whole, chosen)] = np.concatenate([expanded(k, point.theta) for k, point in enumerate(points)])
     violations = _violations(whole, theta, firsts, constraint_firsts).tolist()
     found = np.split(theta, whole.distributions[firsts[1:-1]])

@@ -20,11 +20,11 @@ from typing import Protocol
 
 import numpy as np
 
+from credo.core.block_program import VIOLATION_LIMIT
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified, with_most_entropy
 from credo.estimation.solvers.certificate import (
-    VIOLATION_LIMIT,
     Certificate,
-    hard_violation,
+    certify,
     lower_bound,
     objective,
     relative_gap,
@@ -74,7 +74,7 @@ class _Trial:
         return float(np.abs(self.slope[self.free]).max(initial=0.0))
 
 
-def optimum_by_multipliers(relaxed: BlockEstimate, products: Products, repetitions: int) -> BlockEstimate | None:
+def optimum_by_multipliers(relaxed: BlockEstimate, products: Products) -> BlockEstimate | None:
     """The optimum under product constraints, with the proof that no other point is better where there is one.
 
     None where it is not found so. Factors without data get a little weight: without any, many points may be equally
@@ -83,14 +83,14 @@ def optimum_by_multipliers(relaxed: BlockEstimate, products: Products, repetitio
     if products.vanishing or relaxed.task.entropies is not None:
         return None
     task = _with_little(relaxed.task, _used(products))
-    current = _trial(task, products, np.zeros(len(products.log_bounds)), repetitions)
+    current = _trial(task, products, np.zeros(len(products.log_bounds)))
     for _ in range(STEPS):
         if current is None or current.error <= TIGHT:
             break
-        current = _step(task, products, current, repetitions)
+        current = _step(task, products, current)
     if current is None or current.error > 4.0 * TIGHT:
         return None
-    return _proved(relaxed, products, current, repetitions)
+    return _proved(relaxed, products, current)
 
 
 def _used(products: Products) -> Flags:
@@ -110,11 +110,11 @@ def _with_little(task: Task, used: Flags) -> Task:
     return replace(task, weights=np.where(wanted, little, task.weights)) if wanted.any() else task
 
 
-def _trial(task: Task, products: Products, multipliers: Numbers, repetitions: int) -> _Trial | None:
+def _trial(task: Task, products: Products, multipliers: Numbers) -> _Trial | None:
     weights = task.weights - multipliers @ products.exponents
     if (weights < 0.0).any():
         return None
-    (estimate,) = solve_certified([replace(task, weights=weights)], repetitions=repetitions)
+    (estimate,) = solve_certified([replace(task, weights=weights)])
     used = _used(products)
     if not estimate.certificate.holds or (estimate.theta[used] <= 0.0).any():
         return None
@@ -128,7 +128,7 @@ def _trial(task: Task, products: Products, multipliers: Numbers, repetitions: in
     return _Trial(multipliers, estimate, value, slope)
 
 
-def _step(task: Task, products: Products, current: _Trial, repetitions: int) -> _Trial | None:
+def _step(task: Task, products: Products, current: _Trial) -> _Trial | None:
     """A projected Newton step, shortened until g rises or its slope gets smaller."""
     free = current.free
     way = np.zeros(len(free))
@@ -142,7 +142,7 @@ def _step(task: Task, products: Products, current: _Trial, repetitions: int) -> 
     falling = loss > 0.0
     share = min(1.0, float((TO_BOUNDARY * weights[falling] / loss[falling]).min(initial=np.inf)))
     for _ in range(HALVINGS):
-        other = _trial(task, products, np.maximum(current.multipliers + share * way, 0.0), repetitions)
+        other = _trial(task, products, np.maximum(current.multipliers + share * way, 0.0))
         if other is not None and (
             other.error < 0.9 * current.error or other.value > current.value + 1e-12 * abs(current.value)
         ):
@@ -182,26 +182,26 @@ def _curvature(products: Products, current: _Trial) -> Numbers:
     return np.asarray(curvature + np.diag(soft_part + REGULARISATION))
 
 
-def _proved(relaxed: BlockEstimate, products: Products, end: _Trial, repetitions: int) -> BlockEstimate | None:
+def _proved(relaxed: BlockEstimate, products: Products, end: _Trial) -> BlockEstimate | None:
     """The estimate with its certificate; None where a constraint is violated."""
     task, soft = relaxed.task, ~np.isnan(products.costs)
     is_same = bool((end.estimate.task.weights == task.weights - end.multipliers @ products.exponents).all())
     if is_same:
         own = end.estimate
-        bound = lower_bound(own.task, own.multipliers, own.theta) - float(end.multipliers @ products.log_bounds)
+        bound = lower_bound(own.task, own.multipliers) - float(end.multipliers @ products.log_bounds)
         bound -= 0.5 * float(end.multipliers[soft] @ (end.multipliers[soft] / products.costs[soft]))
     else:
-        bound = lower_bound(task, relaxed.multipliers, relaxed.theta)
+        bound = lower_bound(task, relaxed.multipliers)
     at_work = (products.exponents[end.multipliers > 0.0] != 0.0).any(axis=0)
     held = np.logical_or.reduceat(at_work, relaxed.block.distributions[:-1])[relaxed.without_data]
     estimate = replace(end.estimate, task=task, without_data=relaxed.without_data[~held])
-    for candidate in (*with_most_entropy([estimate], repetitions=repetitions), estimate):
+    for candidate in (*with_most_entropy([estimate]), estimate):
         theta = candidate.theta
         excess = np.maximum(products.exponents @ np.log(np.maximum(theta, 1e-300)) - products.log_bounds, 0.0)
         value = objective(task, theta) + 0.5 * float(products.costs[soft] @ excess[soft] ** 2)
         missed = float(excess[~soft].max(initial=0.0))
         gap = relative_gap(value, bound, float(task.weights.sum()))
-        certificate = Certificate(max(hard_violation(task, theta), missed), gap)
+        certificate = Certificate(max(certify(task, theta, relaxed.multipliers).violation, missed), gap)
         if certificate.violation > VIOLATION_LIMIT or (is_same and not certificate.holds):
             continue
         return replace(

@@ -25,16 +25,15 @@ from credo.constraints.blocks import Block, with_constraints
 from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
-from credo.estimation.penalised import is_small, train
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective, relative_gap
+from credo.estimation.solvers.penalised import train
 from credo.estimation.solvers.product_multipliers import optimum_by_multipliers
 from credo.estimation.solvers.tasks import Task
 from credo.types import Numbers
 
 STARTS = 8
 STEPS, CUTS = 60, 40
-MANY_SOLUTIONS, OFTEN = 400, 10_000  # of convex steps after which they are solved by compiled code
 HOLDS = 1e-9  # of a product constraint, in logarithms: where cutting ends
 LIMIT = 1e-8  # a product constraint that misses by more is violated
 SMALLEST = 1e-6  # where tangents of logarithms are taken at least; steeper ones would drown the other factors
@@ -44,17 +43,16 @@ FILL = 1e-5  # entropy of distributions without data: among what is equally like
 LOCAL = "convex steps from several starts, because its statements compare products"
 
 
-def with_products(estimates: Sequence[BlockEstimate], seed: int, repetitions: int = 1) -> list[BlockEstimate]:
+def with_products(estimates: Sequence[BlockEstimate], seed: int) -> list[BlockEstimate]:
     """The same, with the product constraints of the blocks; where these hold already, the estimate stays optimal."""
-    repetitions *= sum(bool(each.block.products) for each in estimates)
-    return [_with_products(each, seed, repetitions) if each.block.products else each for each in estimates]
+    return [_with_products(each, seed) if each.block.products else each for each in estimates]
 
 
-def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> BlockEstimate:
+def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
     products = ProductConstraints.of(relaxed.block, relaxed.task.soft_weight)
     if products.missed(relaxed.theta).max(initial=0.0) <= HOLDS:
         return relaxed
-    proved = optimum_by_multipliers(relaxed, products, repetitions)
+    proved = optimum_by_multipliers(relaxed, products)
     if proved is not None:
         return proved
     interior = interior_of(relaxed.block)
@@ -62,9 +60,9 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
         raise InfeasibleError
     task = _filled(relaxed.task)
     bound = lower_bound(relaxed.task, relaxed.multipliers)
-    starts = list(_starts(relaxed, interior, products, seed, is_small([relaxed.block] * repetitions)))
+    starts = list(_starts(relaxed, interior, products, seed))
     descents = [descend(task, products, start, at_zero, ROUGH_PROGRESS) for start, at_zero in starts]
-    ends = list(zip(descend_together(descents, repetitions), starts, strict=True))
+    ends = list(zip(descend_together(descents), starts, strict=True))
     found = [(end, at_zero) for end, (_, at_zero) in ends if end is not None]
     if not found:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
@@ -72,7 +70,7 @@ def _with_products(relaxed: BlockEstimate, seed: int, repetitions: int) -> Block
         missed = float(products.missed(relaxed.theta)[products.hard].max())
         return replace(relaxed, certificate=replace(relaxed.certificate, violation=missed), product_violation=missed)
     best, at_zero = min(found, key=lambda pair: pair[0].value)
-    (finished,) = descend_together([descend(task, products, best.theta, at_zero)], repetitions)
+    (finished,) = descend_together([descend(task, products, best.theta, at_zero)])
     best = best if finished is None or finished.value > best.value else finished
     certificate = certify(relaxed.task, best.theta, best.multipliers)
     missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
@@ -164,11 +162,10 @@ class End:
 Descent = Generator[Task, BlockEstimate | None, "End | None"]
 
 
-def descend_together(descents: Sequence[Descent], repetitions: int = 1) -> list[End | None]:
+def descend_together(descents: Sequence[Descent]) -> list[End | None]:
     """Run descents side by side, so that their tasks are solved in one call."""
     ends: list[End | None] = [None] * len(descents)
     answers: dict[int, BlockEstimate | None] = dict.fromkeys(range(len(descents)))
-    made = 0
     while answers:
         asked: dict[int, Task] = {}
         for number, answer in answers.items():
@@ -176,20 +173,18 @@ def descend_together(descents: Sequence[Descent], repetitions: int = 1) -> list[
                 asked[number] = descents[number].send(answer)
             except StopIteration as stop:
                 ends[number] = stop.value
-        often = repetitions if made < MANY_SOLUTIONS else max(repetitions, OFTEN)  # this will take a while
-        answers = dict(zip(asked, _solved(list(asked.values()), often), strict=True))
-        made += len(asked)
+        answers = dict(zip(asked, _solved(list(asked.values())), strict=True))
     return ends
 
 
-def _solved(tasks: list[Task], repetitions: int) -> list[BlockEstimate | None]:
+def _solved(tasks: list[Task]) -> list[BlockEstimate | None]:
     """The optimum of each task, None where it is infeasible."""
     try:
-        return list(solve_certified(tasks, repetitions=repetitions))
+        return list(solve_certified(tasks))
     except InfeasibleError:
         if len(tasks) == 1:
             return [None]
-        return [answer for task in tasks for answer in _solved([task], repetitions)]
+        return [answer for task in tasks for answer in _solved([task])]
 
 
 def descend(
@@ -273,7 +268,7 @@ def _filled(task: Task) -> Task:
 
 
 def _starts(
-    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int, plain: bool
+    relaxed: BlockEstimate, interior: Interior, products: ProductConstraints, seed: int
 ) -> Iterator[tuple[Numbers, tuple[int, ...]]]:
     """Where a growing penalty leads to; then points within the linear constraints: the optimum without products, one
     inside, one where products hold, and others.
@@ -283,7 +278,7 @@ def _starts(
     block = relaxed.block
     generator = np.random.default_rng([seed, block.size, int(block.parameters[0])])
     program = Program(block)
-    points = [train(relaxed.task, plain).theta, 0.9 * relaxed.theta + 0.1 * interior.point, interior.point]
+    points = [train(relaxed.task).theta, 0.9 * relaxed.theta + 0.1 * interior.point, interior.point]
     held = product_finding(block, interior, program).point
     if held is not None:
         points.append(held)

@@ -9,10 +9,9 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.merged_states import MergedStates, merged_states
-from credo.kernels.closed_forms import GENERAL
+from credo.core.closed_forms import GENERAL
 from credo.types import Numbers
 
-LEAST_SHARE = 1e-4  # of the cost of soft constraints, that data count at least
 MERGED_STATES = 50  # of the widest distribution of a block, from which equal columns are merged
 
 
@@ -37,7 +36,7 @@ class Point:
     converged: bool  # by the solver's own criterion
     violation: float  # of hard constraints and sums, see `blocks.py`
     gap: float  # between the objective and its dual bound, relatively
-    shape: int = GENERAL  # which closed form was taken, see `kernels/closed_forms.py`
+    shape: int = GENERAL  # which closed form was taken, see `core/closed_forms.py`
 
 
 def unknowns(block: Block) -> int:
@@ -50,18 +49,6 @@ def widest_of(block: Block) -> int:
     if block.size < MERGED_STATES:  # the quick answer for most blocks
         return block.size
     return int(np.diff(block.distributions).max())
-
-
-def scale_of(task: Task) -> float:
-    """What the solvers divide a task by: its total weight, or a ten-thousandth of what its soft constraints cost.
-
-    Divided by 1e-9 rows, a soft constraint would be so hard that rounding decides how far it is violated.
-    """
-    total = float(task.weights.sum())
-    linear = task.block.linear
-    if task.soft_weight > 0.0 and not (hard := linear.hard).all():
-        total = max(total, LEAST_SHARE * task.soft_weight * float(linear.confidences[~hard].max()))
-    return total if total > 0.0 else 1.0
 
 
 def normalised(theta: Numbers, block: Block) -> Numbers:

@@ -1,8 +1,7 @@
-"""The interior point: its certificate on thousands of blocks of every kind, and CVXPY on hundreds."""
+"""The block solver: its certificate on thousands of blocks of every kind, Clarabel on many, and CVXPY on hundreds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,46 +10,22 @@ import pytest
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import LinearConstraint
 from credo.constraints.lower import lower
-from credo.estimation.solvers import interior_point
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
-from credo.estimation.solvers.interior_point import Point, Task, is_small, solve_compiled, solve_plain
-from credo.estimation.solvers.plain_interior_point import _inverse, _solution
-from credo.kernels import blocks
-from credo.kernels.cholesky import factorise_dense, solve_dense, workspace
+from credo.estimation.solvers.clarabel import solve_with_clarabel
+from credo.estimation.solvers.tasks import Task
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
 from tests.helpers.amounts import amounts
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_constraints
 from tests.helpers.cvxpy_oracle import solve
-
-Solver = Callable[..., list[Point]]
-Certified = Callable[..., list[np.ndarray]]
+from tests.helpers.plain_certificate import plain_certificate
 
 
-@pytest.fixture(params=[solve_plain, solve_compiled], ids=["plain", "compiled"])
-def solve_tasks(request: pytest.FixtureRequest) -> Solver:
-    """Every test runs with plain NumPy and with the compiled loops."""
-    return request.param
-
-
-@pytest.fixture
-def certified(solve_tasks: Solver) -> Certified:
+def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]:
     """Solve, and hold every certificate; the points."""
-
-    def certified(tasks: list[Task], closed_forms: bool = False) -> list[np.ndarray]:
-        return _certified(tasks, solve_tasks(tasks, closed_forms))
-
-    return certified
-
-
-@pytest.fixture(params=[10**9, 0], ids=["plain", "compiled"])
-def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is solved through `solve_certified`, by plain NumPy and by the compiled loops."""
-    monkeypatch.setattr(interior_point, "PLAIN_UNKNOWNS", request.param)
-
-
-def _certified(tasks: list[Task], points: list[Point]) -> list[np.ndarray]:
+    points = solve_tasks(tasks, closed_forms=closed_forms, in_rounds=False)
     for task, point in zip(tasks, points, strict=True):
         certificate = certify(task, point.theta, point.multipliers)
         assert certificate.violation <= 1e-9, (certificate, task.weights, list(task.block.linear))
@@ -70,14 +45,14 @@ def random_tasks(count: int, seed: int, largest: int = 8) -> list[Task]:
 
 
 @pytest.mark.parametrize("count", amounts(600, 3_000))
-def test_blocks_in_general(certified: Certified, count: int) -> None:
+def test_blocks_in_general(count: int) -> None:
     """Up to seven distributions with counts between none and thousands, ranges and comparisons."""
     certified(random_tasks(count, 1), closed_forms=True)
     certified(random_tasks(count // 2, 2))
 
 
 @pytest.mark.parametrize("count", amounts(60, 170))
-def test_against_cvxpy(certified: Certified, count: int) -> None:
+def test_against_cvxpy(count: int) -> None:
     compared = 0
     tasks = [task for task in random_tasks(count, 3, largest=5) if len(task.block.linear)]
     for task, theta in zip(tasks, certified(tasks), strict=True):
@@ -89,7 +64,7 @@ def test_against_cvxpy(certified: Certified, count: int) -> None:
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e3, 1e6, 1e9])
-def test_counts_of_every_size(largest: float, certified: Certified) -> None:
+def test_counts_of_every_size(largest: float) -> None:
     generator = np.random.default_rng(4)
     tasks = []
     for task in random_tasks(300, 5):
@@ -100,7 +75,7 @@ def test_counts_of_every_size(largest: float, certified: Certified) -> None:
     certified(tasks)
 
 
-def test_counts_of_every_size_in_one_block(certified: Certified) -> None:
+def test_counts_of_every_size_in_one_block() -> None:
     """One in a distribution, a thousand million in the next."""
     generator = np.random.default_rng(6)
     tasks = []
@@ -111,7 +86,7 @@ def test_counts_of_every_size_in_one_block(certified: Certified) -> None:
     certified(tasks)
 
 
-def test_states_and_distributions_without_weight(certified: Certified) -> None:
+def test_states_and_distributions_without_weight() -> None:
     generator = np.random.default_rng(8)
     tasks = []
     for task in random_tasks(500, 9):
@@ -121,10 +96,9 @@ def test_states_and_distributions_without_weight(certified: Certified) -> None:
     certified(tasks)
 
 
-def test_constraints_twice_and_constraints_that_follow(solve_tasks: Solver, certified: Certified) -> None:
+def test_constraints_twice_and_constraints_that_follow() -> None:
     """Every constraint twice, once scaled by a thousand, and loosened copies of each."""
-    few = [task for task in random_tasks(300, 10) if len(task.block.linear) <= 8]
-    once = few if solve_tasks is solve_plain else random_tasks(300, 10)  # plain code is for no more than 32 constraints
+    once = random_tasks(300, 10)
     tasks = []
     for task in once:
         constraints = list(task.block.linear)
@@ -136,17 +110,17 @@ def test_constraints_twice_and_constraints_that_follow(solve_tasks: Solver, cert
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_the_size_of_a_constraint_changes_nothing(scale: float, solve_tasks: Solver) -> None:
+def test_the_size_of_a_constraint_changes_nothing(scale: float) -> None:
     """The same constraints in other units: the same point; and multipliers in the other units."""
     tasks = random_tasks(200, 11)
     scaled = [
         with_constraints(task, [in_units(constraint, scale) for constraint in task.block.linear]) for task in tasks
     ]
-    for one, other in zip(solve_tasks(tasks, False), solve_tasks(scaled, False), strict=True):
+    for one, other in zip(solve_tasks(tasks, closed_forms=False), solve_tasks(scaled, closed_forms=False), strict=True):
         np.testing.assert_allclose(one.theta, other.theta, atol=1e-7)
 
 
-def test_equalities(certified: Certified) -> None:
+def test_equalities() -> None:
     """θ_a = θ_b + c, as the truth has it, within and across distributions."""
     generator = np.random.default_rng(12)
     tasks = []
@@ -164,7 +138,7 @@ def test_equalities(certified: Certified) -> None:
     certified(tasks)
 
 
-def test_systems_without_an_interior(either_way: None) -> None:
+def test_systems_without_an_interior() -> None:
     """a ≤ b and b ≤ a; a chain that closes; bounds from both sides at one number."""
     generator = np.random.default_rng(13)
     tasks = []
@@ -183,7 +157,7 @@ def test_systems_without_an_interior(either_way: None) -> None:
         assert estimate.certificate.holds, (estimate.certificate, list(task.block.linear))
 
 
-def test_numbers_that_must_be_zero(either_way: None) -> None:
+def test_numbers_that_must_be_zero() -> None:
     """θ_0 ≤ 0 where state 0 was never seen, and θ_0 ≤ θ_2 ≤ 0 across distributions."""
     constraints = [at_most([0], [1.0], 0.0)]
     single = Task(make_block([3], constraints), np.array([0.0, 3.0, 1.0]))
@@ -197,7 +171,7 @@ def test_numbers_that_must_be_zero(either_way: None) -> None:
 
 
 @pytest.mark.parametrize("count", amounts(200, 800))
-def test_soft_constraints(certified: Certified, count: int) -> None:
+def test_soft_constraints(count: int) -> None:
     """Constraints that may be violated at a cost, some of them wrong; against their dual, and CVXPY."""
     generator = np.random.default_rng(14)
     tasks = [soft_task(generator) for _ in range(count)]
@@ -211,7 +185,7 @@ def test_soft_constraints(certified: Certified, count: int) -> None:
     assert compared >= count // 20
 
 
-def test_a_soft_constraint_by_hand(solve_tasks: Solver) -> None:
+def test_a_soft_constraint_by_hand() -> None:
     """min −9 log p − log(1 − p) + (W C / 2)(p − 0.5)² with W C = 100: the root of 9/p − 1/(1−p) = 100 (p − 0.5)."""
     constraint = LinearConstraint((0,), (1.0,), 0.5, 0, confidence=0.5)
     (point,) = solve_tasks([Task(make_block([2], [constraint]), np.array([9.0, 1.0]), None, 200.0)])
@@ -220,7 +194,7 @@ def test_a_soft_constraint_by_hand(solve_tasks: Solver) -> None:
     assert point.multipliers[0] == pytest.approx(100 * (p - 0.5), abs=1e-6)
 
 
-def test_entropy_alone(certified: Certified) -> None:
+def test_entropy_alone() -> None:
     """Blocks without data: the most entropic point, against CVXPY."""
     tasks = [
         Task(task.block, np.zeros(task.block.size), np.ones(task.block.size))
@@ -236,7 +210,7 @@ def test_entropy_alone(certified: Certified) -> None:
     assert compared >= 35
 
 
-def test_weak_duality_holds_for_any_multipliers(solve_tasks: Solver) -> None:
+def test_weak_duality_holds_for_any_multipliers() -> None:
     generator = np.random.default_rng(17)
     for task in random_tasks(200, 18):
         (point,) = solve_tasks([task])
@@ -247,17 +221,14 @@ def test_weak_duality_holds_for_any_multipliers(solve_tasks: Solver) -> None:
 
 
 def test_hundreds_of_constraints_in_one_block() -> None:
-    tasks = [large_task(np.random.default_rng(19), 64, 4, 300)]
-    _certified(tasks, solve_compiled(tasks))
+    certified([large_task(np.random.default_rng(19), 64, 4, 300)])
 
 
-def test_a_block_that_a_library_orders() -> None:
-    """Beyond `LARGE_SYSTEM` the elimination order comes from SuperLU: the optimum is the same."""
-    tasks = [large_task(np.random.default_rng(20), 128, 4, 500)]
-    _certified(tasks, solve_compiled(tasks))
+def test_thousands_of_unknowns() -> None:
+    certified([large_task(np.random.default_rng(20), 256, 4, 1_000)])
 
 
-def test_the_same_answer_alone_and_among_others(solve_tasks: Solver) -> None:
+def test_the_same_answer_alone_and_among_others() -> None:
     """Blocks that share a call share nothing else."""
     tasks = random_tasks(40, 21)
     for task, point in zip(tasks, solve_tasks(tasks), strict=True):
@@ -265,44 +236,53 @@ def test_the_same_answer_alone_and_among_others(solve_tasks: Solver) -> None:
         np.testing.assert_array_equal(alone.theta, point.theta)
 
 
-def test_nothing_to_solve(solve_tasks: Solver) -> None:
+def test_nothing_to_solve() -> None:
     assert solve_tasks([]) == []
 
 
-def test_the_compiled_certificate_is_the_one_of_the_formulas() -> None:
+def test_the_certificate_is_the_one_of_the_formulas() -> None:
+    """Against the definitions, with the minimum over each simplex by bisection."""
     generator = np.random.default_rng(22)
-    tasks = [*random_tasks(200, 23), *(soft_task(generator) for _ in range(200))]
-    for task, point in zip(tasks, solve_compiled(tasks), strict=True):
-        certificate = certify(task, point.theta, point.multipliers)
-        assert point.violation == pytest.approx(certificate.violation, abs=1e-14)
-        assert point.gap == pytest.approx(certificate.gap, abs=1e-13)
+    tasks = [*random_tasks(100, 23), *(soft_task(generator) for _ in range(100))]
+    for task, point in zip(tasks, solve_tasks(tasks), strict=True):
+        for multipliers in (point.multipliers, generator.exponential(size=len(point.multipliers))):
+            violation, value, bound = plain_certificate(task, point.theta, multipliers)
+            certificate = certify(task, point.theta, multipliers)
+            assert certificate.violation == pytest.approx(violation, abs=1e-14)
+            assert objective(task, point.theta) == pytest.approx(value, rel=1e-12, abs=1e-12)
+            assert lower_bound(task, multipliers) == pytest.approx(bound, rel=1e-9, abs=1e-9)
+        found = certify(task, point.theta, point.multipliers)
+        assert (point.violation, point.gap) == pytest.approx((found.violation, found.gap), abs=1e-13)
 
 
-def test_plain_and_compiled_find_the_same_optimum() -> None:
-    """Objectives agree to 1e-8 always; θ where all is seen and a constraint that is reached is pressed against;
+@pytest.mark.parametrize("count", amounts(300, 2_000))
+def test_against_clarabel(count: int) -> None:
+    """Objectives agree always; θ where all is seen and every constraint that is reached is pressed against;
     multipliers where no reached constraint follows from others."""
     generator = np.random.default_rng(25)
-    tasks = [*random_tasks(1_500, 26), *(soft_task(generator) for _ in range(500))]
-    # Few of these have counts everywhere; of those that do, most have one optimum.
-    tasks += [replace(task, weights=task.weights + 1.0, entropies=None) for task in random_tasks(2_000, 30)]
-    unique = with_multipliers = 0
-    for task, one, other in zip(tasks, solve_plain(tasks), solve_compiled(tasks), strict=True):
-        assert certify(task, one.theta, one.multipliers).holds
-        assert one.shape == other.shape
-        assert objective(task, one.theta) == pytest.approx(objective(task, other.theta), rel=1e-8, abs=1e-8)
+    tasks = [*random_tasks(count, 26), *(soft_task(generator) for _ in range(count // 3))]
+    tasks += [replace(task, weights=task.weights + 1.0, entropies=None) for task in random_tasks(count, 30)]
+    solved = unique = with_multipliers = 0
+    for task, one in zip(tasks, solve_tasks(tasks), strict=True):
+        other = solve_with_clarabel(task)
+        if other is None or not certify(task, other.theta, other.multipliers).holds:
+            continue
+        solved += 1
+        assert objective(task, one.theta) == pytest.approx(objective(task, other.theta), rel=1e-7, abs=1e-7)
         linear = task.block.linear
-        reached = np.abs(linear.bounds - linear.values(one.theta)) < 1e-5
-        pressed = one.multipliers > 1e-5 * max(1.0, task.weights.sum())
+        reached = np.abs(linear.bounds - linear.values(one.theta)) < 1e-4
+        pressed = one.multipliers > 1e-4 * max(1.0, task.weights.sum())
         if (task.weights > 0).all() and (reached == pressed)[linear.hard].all():
             unique += 1
-            np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=1e-8)
+            np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=1e-4)
             if are_independent(task, reached):
                 with_multipliers += 1
                 np.testing.assert_allclose(
-                    one.multipliers, other.multipliers, rtol=1e-5, atol=1e-6 * task.weights.sum()
+                    one.multipliers, other.multipliers, rtol=1e-3, atol=1e-3 * task.weights.sum()
                 )
-    assert unique > 1_000
-    assert with_multipliers > 500
+    assert solved > 0.8 * len(tasks)
+    assert unique > 0.2 * len(tasks)
+    assert with_multipliers > 0.1 * len(tasks)
 
 
 def are_independent(task: Task, reached: np.ndarray) -> bool:
@@ -312,62 +292,16 @@ def are_independent(task: Task, reached: np.ndarray) -> bool:
     return bool(np.linalg.matrix_rank(both) == len(both))
 
 
-def test_the_size_of_the_work_decides() -> None:
-    """Few small blocks are plain work; many, or a large one, or few that are solved again and again, are not."""
-    tasks = random_tasks(10, 27)
-    assert is_small(tasks)
-    assert not is_small(tasks, repetitions=100)
-    assert not is_small(random_tasks(500, 28))
-    assert not is_small([large_task(np.random.default_rng(29), 64, 4, 300)])
-    assert is_small([])
-
-
-@pytest.mark.parametrize("size", [1, 5, 129, 300, 700, 1300])
-def test_dense_factors_against_numpy(size: int) -> None:
-    """Quasi-definite matrices with the signs of their pivots in any order, across the edges of panels and strips."""
-    generator = np.random.default_rng(size)
-    signs = generator.choice([-1.0, 1.0], size)
-    matrix = generator.normal(size=(size, size)) / np.sqrt(size)
-    matrix = np.where(signs[:, None] == signs[None, :], 0.0, matrix + matrix.T) + 2.0 * np.diag(signs)
-    factor, inverse, vector = matrix.copy(), np.empty(size), generator.normal(size=size)
-    factorise_dense(factor, signs, inverse, workspace(size))
-    lower = np.tril(factor, -1) + np.eye(size)
-    np.testing.assert_allclose(lower @ np.diag(1.0 / inverse) @ lower.T, matrix, atol=1e-10)
-    solution = vector.copy()
-    solve_dense(factor, inverse, solution)
-    np.testing.assert_allclose(matrix @ solution, vector, atol=1e-10)
-
-
-def test_an_order_and_a_dense_tail_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same block with the order found here and with SuperLU's."""
-    task = large_task(np.random.default_rng(24), 48, 3, 160)
-    (plain,) = solve_compiled([task])
-    monkeypatch.setattr(interior_point, "LARGE_SYSTEM", 1)
-    (ordered,) = solve_compiled([task])
-    np.testing.assert_allclose(ordered.theta, plain.theta, atol=1e-7)
-    assert ordered.gap <= 1e-8
-
-
-@pytest.mark.parametrize("unused", ["solve_sparse_blocks", "solve_dense_blocks"])
-def test_kernels_that_no_block_needs_are_not_called(unused: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call would compile them, which takes many seconds."""
+def test_dense_and_sparse_systems_lead_to_one_optimum() -> None:
+    """70 free parameters, in blocks that differ in an idle distribution beyond the limit of dense systems."""
     generator = np.random.default_rng(3)
-    dense, sparse = general_task(generator), large_task(generator, 40, 3, 30)
-    monkeypatch.setattr(blocks, unused, lambda *_: pytest.fail(f"{unused} was called"))
-    (point,) = interior_point.solve_compiled([dense if unused == "solve_sparse_blocks" else sparse], False)
-    assert point.converged
-
-
-def test_a_system_without_a_solution_leaves_the_others_alone() -> None:
-    """One of many blocks that are solved together may become singular; it is then left to other solvers."""
-    systems = np.stack((np.eye(2), np.ones((2, 2)), 2.0 * np.eye(2)))
-    inverses, solutions = _inverse(systems), _solution(systems, np.ones((3, 2)))
-    for found, expected in (
-        (inverses, np.linalg.inv(systems[[0, 2]])),
-        (solutions, np.array([[1.0, 1.0], [0.5, 0.5]])),
-    ):
-        np.testing.assert_array_equal(found[[0, 2]], expected)
-        assert np.isnan(found[1]).all()
+    task = large_task(generator, 31, 3, 40)
+    idle = np.array([5.0, 3.0, 2.0])
+    sizes, constraints = np.diff(task.block.distributions).tolist(), list(task.block.linear)
+    wider = Task(make_block([*sizes, 3, 3], constraints), np.concatenate((task.weights, idle, idle)))
+    (small,), (large,) = certified([task]), certified([wider])
+    np.testing.assert_allclose(large[: len(small)], small, atol=1e-8)
+    np.testing.assert_allclose(large[-3:], idle / 10.0, atol=1e-8)
 
 
 def test_weights_below_all_numbers_leave_the_bound_one() -> None:

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from credo.constraints.feasibility import InfeasibleError
-from credo.estimation.solvers import active_constraints
-from credo.estimation.solvers.active_constraints import solve_in_rounds
+from credo.estimation.solvers import block_solver
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.certificate import certify, objective
-from credo.estimation.solvers.interior_point import Task, solve_tasks
+from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task
 
 
 def assert_optimal(tasks: list[Task]) -> None:
     """In rounds and at once: the same objective, both certified for all constraints."""
-    for task, few, full in zip(tasks, solve_in_rounds(tasks), solve_tasks(tasks), strict=True):
+    for task, few, full in zip(tasks, solve_tasks(tasks), solve_tasks(tasks, in_rounds=False), strict=True):
         certificate = certify(task, few.theta, few.multipliers)
         assert certificate.holds
         assert few.violation == pytest.approx(certificate.violation, abs=1e-12)
@@ -28,13 +28,13 @@ def assert_optimal(tasks: list[Task]) -> None:
 def test_the_optimum_under_all_constraints() -> None:
     task = large_task(np.random.default_rng(1), 96, 4, 600)
     assert_optimal([task])
-    (point,) = solve_in_rounds([task])
+    (point,) = solve_tasks([task])
     assert (point.multipliers > 0).sum() < 300  # most constraints never came into play
 
 
 @pytest.fixture
 def _all_blocks_count_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(active_constraints, "LARGE_SYSTEM", 1)
+    monkeypatch.setattr(block_solver, "LARGE_SYSTEM", 1)
 
 
 @pytest.mark.usefixtures("_all_blocks_count_as_large")
@@ -66,5 +66,5 @@ def test_a_conflict_is_found_with_few_constraints_too() -> None:
 
 def test_rounds_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the last round all constraints are taken."""
-    monkeypatch.setattr(active_constraints, "ROUNDS", 1)
+    monkeypatch.setattr(block_solver, "ROUNDS", 1)
     assert_optimal([large_task(np.random.default_rng(4), 96, 4, 600)])

@@ -1,5 +1,6 @@
-"""Large blocks in rounds: solve under the constraints that matter, find which others that violates, and add them.
+"""The optimum of each task by the compiled solver, on all cores; large blocks in rounds.
 
+In a round a large block is solved under the constraints that matter so far; those that this violates are added.
 Thousands of true statements leave most constraints slack, and it is constraints that fill the factors in: of 9,944 on
 2,046 distributions 1,894 are ever needed, and factors with these take 0.1 million operations, with all 2,000 million.
 Nothing is lost: a constraint that was left out and holds has the multiplier zero, with which the dual bound of the few
@@ -10,22 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from os import cpu_count
 
 import numpy as np
 
-from credo.estimation.solvers.interior_point import LARGE_SYSTEM, solve_tasks
+from credo.core.block_solver import BlockSolver
 from credo.estimation.solvers.tasks import Point, Task, unknowns
+from credo.kernels.threads import map_in_threads
 from credo.types import Flags, Numbers
 
+LARGE_SYSTEM = 400  # unknowns from which a block is solved in rounds
+SHARED_WORK = 2_000  # unknowns from which a second thread is worth its start
+CORES = cpu_count() or 1  # asking takes as long as a small block
 ROUNDS = 12  # after which all constraints are taken
 HELD = 1e-10  # by how much a constraint that was left out may be violated
+MOST_IDLE = 8
+_idle: list[BlockSolver] = []  # those not in use; a solver's memory takes longer to make than a small block to solve
 
 
-def solve_in_rounds(tasks: Sequence[Task], repetitions: int = 1) -> list[Point]:
-    """The optimum of each task, as `solve_tasks` finds it; large ones under as few constraints as it takes."""
+def solve_tasks(tasks: Sequence[Task], *, closed_forms: bool = True, in_rounds: bool = True) -> list[Point]:
+    """The optimum of each task, in closed form where there is one, unless that is switched off.
+
+    Large blocks are solved in rounds, unless all their constraints are known to matter.
+    """
+    if not in_rounds:
+        return _solve(tasks, closed_forms)
     kept = {k: _first_constraints(task) for k, task in enumerate(tasks) if unknowns(task.block) >= LARGE_SYSTEM}
-    points = solve_tasks(
-        [_with_constraints(task, kept[k]) if k in kept else task for k, task in enumerate(tasks)], True, repetitions
+    points = _solve(
+        [_with_constraints(task, kept[k]) if k in kept else task for k, task in enumerate(tasks)], closed_forms
     )
     rounds = 0
     while kept:
@@ -38,10 +52,52 @@ def solve_in_rounds(tasks: Sequence[Task], repetitions: int = 1) -> list[Point]:
             for k, chosen in violated.items()
             if (chosen & ~kept[k]).any()
         }
-        again = solve_tasks([_with_constraints(tasks[k], chosen) for k, chosen in kept.items()], True, repetitions)
+        again = _solve([_with_constraints(tasks[k], chosen) for k, chosen in kept.items()], closed_forms)
         for k, point in zip(kept, again, strict=True):
             points[k] = point
     return points
+
+
+def _solve(tasks: Sequence[Task], closed_forms: bool) -> list[Point]:
+    """The optimum of each task under all its constraints; tasks share nothing, so that they run on all cores."""
+
+    def run(piece: Sequence[Task]) -> list[Point]:
+        try:
+            solver = _idle.pop()
+        except IndexError:
+            solver = BlockSolver()
+        found = []
+        for task in piece:
+            block = task.block
+            end = solver.solve(
+                block.distributions,
+                block.linear,
+                task.weights,
+                task.entropies,
+                task.costs,
+                task.soft_weight,
+                closed_forms,
+            )
+            found.append(Point(*end))
+        if len(_idle) < MOST_IDLE:
+            _idle.append(solver)
+        return found
+
+    return [point for found in map_in_threads(run, _pieces(tasks)) for point in found]
+
+
+def _pieces(tasks: Sequence[Task]) -> list[Sequence[Task]]:
+    """The tasks in parts of about equal work."""
+    if CORES < 2 or len(tasks) < 2:
+        return [tasks]
+    work = np.cumsum([unknowns(task.block) for task in tasks])
+    if work[-1] < SHARED_WORK:
+        return [tasks]
+    cuts = [0, *(int(np.searchsorted(work, work[-1] * i / CORES)) + 1 for i in range(1, CORES)), len(tasks)]
+    return [tasks[a:b] for a, b in pairwise(cuts) if a < b]
+
+
+# Constraints that matter ----------------------------------------------------------------------------------------------
 
 
 def _first_constraints(task: Task) -> Flags:

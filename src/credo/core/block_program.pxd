@@ -1,0 +1,29 @@
+from libc.stdint cimport int64_t, uint8_t
+
+
+cdef class BlockProgram:
+    cdef Py_ssize_t parameters, constraints, distributions
+    cdef double scale  # what weights, entropies and costs were divided by
+    cdef double total  # the sum of the weights as they were given
+    cdef bint entropic  # whether any entropy is above zero
+    # (parameters,)
+    cdef double[::1] weights, entropies, costs, theta
+    cdef int64_t[::1] distribution_of
+    # (distributions + 1,)
+    cdef int64_t[::1] distribution_starts
+    # (constraints,) and, of starts, one more; softness is 1/(W·C) of soft constraints and 0 of hard ones
+    cdef double[::1] bounds, softness, norms, multipliers
+    cdef uint8_t[::1] equality
+    cdef int64_t[::1] starts
+    # (entries,)
+    cdef int64_t[::1] indices
+    cdef double[::1] coefficients
+    # work of the certificate
+    cdef double[::1] gradient
+
+    cdef void start_near_weights(self) noexcept nogil
+    cdef void normalise(self) noexcept nogil
+    cdef double violation(self) noexcept nogil
+    cdef double objective(self) noexcept nogil
+    cdef double lower_bound(self) noexcept nogil
+    cdef double least_on_simplex(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
