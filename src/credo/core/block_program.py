@@ -71,6 +71,9 @@ class BlockProgram:
         n: cython.Py_ssize_t = given_weights.shape[0]
         m: cython.Py_ssize_t = bounds.shape[0]
         k: cython.Py_ssize_t = given_distributions.shape[0] - 1
+        _check(given_distributions, n, starts, indices, coefficients.shape[0])
+        if m + 1 != starts.shape[0] or m != confidences.shape[0] or m != equality.shape[0]:
+            raise ValueError("The columns of the constraints have different lengths.")
         if n > self.weights.shape[0]:
             self._reserve_parameters(max(n, 2 * self.weights.shape[0]))
         if m > self.bounds.shape[0]:
@@ -134,6 +137,8 @@ class BlockProgram:
         """Take over a point and its multipliers, in the units of the block."""
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
+        if theta.shape[0] != self.parameters or multipliers.shape[0] != self.constraints:
+            raise ValueError("The point has not as many numbers as the block.")
         for i in range(self.parameters):
             self.theta[i] = theta[i]
         for j in range(self.constraints):
@@ -291,6 +296,30 @@ class BlockProgram:
                     bound -= self.weights[i] * log(theta)
                 left -= theta
         return bound - left * level
+
+
+@cython.cfunc
+def _check(
+    distributions: cython.const[int64_t][:],
+    parameters: cython.Py_ssize_t,
+    starts: cython.const[int64_t][:],
+    indices: cython.const[int64_t][:],
+    coefficients: cython.Py_ssize_t,
+):
+    """Raise an error where starts or indices lead out of their arrays: compiled loops believe them."""
+    k: cython.Py_ssize_t
+    wrong: cython.bint = distributions.shape[0] == 0 or starts.shape[0] == 0 or coefficients != indices.shape[0]
+    if not wrong:
+        wrong = distributions[0] != 0 or distributions[distributions.shape[0] - 1] != parameters
+        wrong |= starts[0] != 0 or starts[starts.shape[0] - 1] != indices.shape[0]
+    for k in range(distributions.shape[0] - 1):
+        wrong |= distributions[k] >= distributions[k + 1]
+    for k in range(starts.shape[0] - 1):
+        wrong |= starts[k] > starts[k + 1]
+    for k in range(indices.shape[0]):
+        wrong |= indices[k] < 0 or indices[k] >= parameters
+    if wrong:
+        raise ValueError("The constraints of a block refer to parameters that it does not have.")
 
 
 @cython.ccall

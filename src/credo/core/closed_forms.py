@@ -145,7 +145,7 @@ class ClosedForms:
             self.alpha[i] = 1.0 if even else program.weights[i]
             if self.alpha[i] > 0.0:
                 reached += self.upper[i]
-                if self.upper[i] <= NO_ROOM or (self.lower[i] <= 0.0 and lowest >= 1.0 - NO_ROOM):
+                if not even and (self.upper[i] <= NO_ROOM or (self.lower[i] <= 0.0 and lowest >= 1.0 - NO_ROOM)):
                     return False
             else:
                 reached += self.lower[i]

@@ -30,6 +30,7 @@ REGULARISATION = cython.declare(cython.double, 1e-9)  # keeps pivots away from z
 REFINED = cython.declare(cython.double, 1e-7)
 TO_BOUNDARY = cython.declare(cython.double, 0.995)
 CAUTIOUS_TO_BOUNDARY = cython.declare(cython.double, 0.9)
+ENTROPY_MASS = cython.declare(cython.double, 0.3)  # what entropies count as at the start
 CENTRALITY = cython.declare(cython.double, 0.1)
 SHORT_STEP = cython.declare(cython.double, 0.1)
 TINY_STEP = cython.declare(cython.double, 1e-3)
@@ -86,6 +87,8 @@ class InteriorPoint:
             least = min(least, error)
             if idle >= PATIENCE and error <= ACCEPTABLE:
                 break
+            if not cautious:  # the last steps converge quadratically only if they may go to the end
+                to_boundary = max(TO_BOUNDARY, 1.0 - self.gap)
             self.set_diagonal(program)
             system.factorise(program, self.regular)
 
@@ -104,7 +107,10 @@ class InteriorPoint:
         return solved or (self.primal <= ACCEPTABLE and self.worst_dual <= ACCEPTABLE and self.gap <= ACCEPTABLE)
 
     def start(self, program, cautious):
-        """Multipliers y, v, z and slacks s for θ near the unconstrained optimum, where y is a distribution's weight."""
+        """Multipliers y, v, z and slacks s for θ near the optimum without constraints.
+
+        There y is a distribution's weight; with entropies, e (log n − 1).
+        """
         lowest = 0.01 / max(1, program.distributions)
         for d in range(program.distributions):
             first = program.distribution_starts[d]
@@ -112,9 +118,12 @@ class InteriorPoint:
             total = 0.0
             for i in range(first, last):
                 total += program.weights[i]
-            self.y[d] = max(total, lowest)
+            mass = max(total, max(lowest, ENTROPY_MASS * program.entropies[first]))
+            self.sums[d] = self.y[d] = mass
+            if program.entropies[first] > 0.0:
+                self.y[d] += program.entropies[first] * (log(last - first) - 1.0)
             for i in range(first, last):
-                self.v[i] = self.y[d]
+                self.v[i] = mass
                 if cautious:
                     program.theta[i] = 1.0 / (last - first)
         for j in range(program.constraints):
@@ -123,7 +132,7 @@ class InteriorPoint:
             for p in range(program.starts[j], program.starts[j + 1]):
                 i = program.indices[p]
                 slack -= program.coefficients[p] * program.theta[i]
-                lightest = min(lightest, self.y[program.distribution_of[i]])
+                lightest = min(lightest, self.sums[program.distribution_of[i]])
             self.s[j] = self.z[j] = self.inverse_s[j] = self.inverse_z[j] = 0.0
             if program.equality[j]:  # it has no slack, and nothing that could become zero
                 continue
@@ -136,7 +145,7 @@ class InteriorPoint:
             for p in range(program.starts[j], program.starts[j + 1]):
                 self.v[program.indices[p]] += program.coefficients[p] * self.z[j]
         for i in range(program.parameters):
-            self.v[i] = max(self.v[i], 0.1 * self.y[program.distribution_of[i]])
+            self.v[i] = max(self.v[i], 0.1 * self.sums[program.distribution_of[i]])
             if cautious:
                 self.v[i] = 1.0 / program.theta[i]
 

@@ -38,7 +38,7 @@ ROUNDING = cython.declare(cython.double, 1e-13)  # the share of F that its diffe
 # Steps that lower F by no more than that; with products, steps converge linearly.
 PATIENCE = cython.declare(cython.Py_ssize_t, 20)
 DENSE_STATES = cython.declare(cython.Py_ssize_t, 96)  # free ones, up to which a dense system is the quicker one
-REGULARISATION = cython.declare(cython.double, 1e-10)  # of systems with entries of about one
+REGULARISATION = cython.declare(cython.double, 1e-14)  # of systems with entries of about one
 REFINEMENTS = cython.declare(cython.Py_ssize_t, 6)
 REFINED = cython.declare(cython.double, 1e-14)  # of the right-hand side: what the equations may be off by
 
@@ -105,6 +105,8 @@ class SoftmaxPenalty:
         self.starts, self.indices = np.array(starts, dtype=np.int64), np.array(indices, dtype=np.int64)
         self.coefficients, self.bounds = np.array(coefficients, dtype=float), np.array(bounds, dtype=float)
         self.equality, self.penalties = np.array(equality, dtype=np.uint8), np.array(penalties, dtype=float)
+        if len(self.indices) and not 0 <= np.min(self.indices) <= np.max(self.indices) < n:
+            raise ValueError("The constraints of a block refer to parameters that it does not have.")
         self.weights, self.beta, self.log_theta, self.theta, self.slope = np.zeros((5, n))
         self.step, self.aim, self.tried, self.before, self.root = np.zeros((5, n))
         self.excess, self.ahead, self.there = np.zeros((3, m))

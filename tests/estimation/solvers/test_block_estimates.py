@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from credo.constraints.constraint_set import LinearConstraint
 from credo.estimation.solvers.block_estimates import BlockEstimate, _made_feasible, solve_certified
@@ -12,8 +11,7 @@ from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, make_block
 
 
-@pytest.mark.parametrize("repetitions", [1, 1_000])
-def test_hardly_any_data_beside_soft_statements(repetitions: int) -> None:
+def test_hardly_any_data_beside_soft_statements() -> None:
     """Total weights of 1e-9, beside others of 1e4 or alone: soft constraints are no harder than they are."""
     generator = np.random.default_rng(84)
     for _ in range(25):
@@ -32,7 +30,7 @@ def test_hardly_any_data_beside_soft_statements(repetitions: int) -> None:
         weights = np.concatenate([t * generator.dirichlet(np.ones(n)) for t, n in zip(totals, sizes, strict=True)])
         weights *= generator.random(len(weights)) < 0.7
         task = Task(make_block(sizes, constraints), weights, None, 1.0)
-        (found,) = solve_certified([task], repetitions=repetitions)
+        (found,) = solve_certified([task])
         assert found.certificate.holds
 
 

@@ -80,7 +80,7 @@ def solved(
 ) -> tuple[int, np.ndarray, np.ndarray]:
     """Shape, θ and multipliers of a task, certified."""
     block = make_block(sizes, [at_most(list(terms), list(terms.values()), bound) for terms, bound in constraints])
-    task = Task(block, np.array(weights))
+    task = Task(block, np.array(weights, dtype=float))
     (point,) = solve_tasks([task])
     assert certify(task, point.theta, point.multipliers).holds
     return point.shape, point.theta, point.multipliers

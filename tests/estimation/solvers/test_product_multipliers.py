@@ -24,7 +24,7 @@ def solved(
     block = block_of(sizes, linear, products)
     (relaxed,) = estimate_blocks([block], np.array(weights), soft_weight)
     own = ProductConstraints.of(block, soft_weight)
-    return optimum_by_multipliers(relaxed, own, 1), own
+    return optimum_by_multipliers(relaxed, own), own
 
 
 def by_many_starts(found: BlockEstimate, products: ProductConstraints, generator: np.random.Generator) -> float:

@@ -113,7 +113,7 @@ class PenalisedObjective:
 
     def _violations(self, theta: Numbers) -> Numbers:
         excess = self.program.excess_at(np.log(np.maximum(theta, np.exp(2 * LOG_ZERO))), theta)
-        return np.where(self.equality, excess, np.maximum(excess, 0.0))
+        return np.asarray(np.where(self.equality, excess, np.maximum(excess, 0.0)), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
