@@ -101,9 +101,8 @@ def wide_constraints(kind: str, states: int) -> list[LinearConstraint]:
         everything = tuple(range(states))
         mean = LinearConstraint(everything, tuple(i / states for i in everything), 0.4, 1, equality=True)
         return [at_most(list(range(states // 2)), [1.0] * (states // 2), 0.7), mean]
-    pairs = [
-        LinearConstraint((i, i + 1), (1.0, -1.0), 0.001, i, equality=True) for i in range(0, min(states, 100) - 1, 2)
-    ]
+    firsts = range(0, min(states, 100) - 1, 2)
+    pairs = [LinearConstraint((i, i + 1), (1.0, -1.0), 0.001, i, equality=True) for i in firsts]
     return [*pairs, *pairs, LinearConstraint(tuple(range(states)), (1.0,) * states, 1.0, 1, equality=True)]
 
 
