@@ -22,6 +22,7 @@ cdef class Evaluator:
     cdef double[::1] counts
     cdef double log_z
     cdef readonly Py_ssize_t impossible
+    cdef Py_ssize_t least_cells
     # Scratch
     cdef double[::1] tables
     cdef double[::1] messages
@@ -37,7 +38,7 @@ cdef class Evaluator:
     cdef Py_ssize_t families
     cdef bint is_single
 
-    cdef void set_theta(self, const double[::1] theta) noexcept
+    cdef int set_arrays(self, const double[::1] theta, double[::1] counts) except -1
     cdef double run(self, Py_ssize_t first, Py_ssize_t last, bint backward) noexcept nogil
     cdef bint draw_rows(self, uint64_t[::1] generator) noexcept nogil
     cdef void _open(self, Py_ssize_t component) noexcept nogil

@@ -65,8 +65,17 @@ class Evaluator:
         self.rows_below = np.zeros(message_cells, dtype=np.int64)
         self.heads, self.steps = np.empty(most_buckets, dtype=np.intp), np.empty(most_families, dtype=np.intp)
         self.plan, self.impossible = -1, -1
+        self.least_cells = 0
+        for component in range(self.cells.shape[0]):
+            self.least_cells = max(self.least_cells, self.cells[component] + 1)
 
-    def expect(self, theta, first: cython.Py_ssize_t, last: cython.Py_ssize_t, counts=None):
+    def expect(
+        self,
+        theta: cython.const[cython.double][::1],
+        first: cython.Py_ssize_t,
+        last: cython.Py_ssize_t,
+        counts=None,
+    ):
         """The weighted log-likelihood of evaluations first … last − 1 under CPTs `theta`, (cells,).
 
         Expected counts are added to `counts`, (cells,). The evaluation of probability zero whose row comes first is
@@ -74,25 +83,32 @@ class Evaluator:
         """
         backward: cython.bint = counts is not None
         log_likelihood: cython.double
-        self.set_theta(theta)
-        if backward:
-            self.counts = counts
+        if not 0 <= first <= last <= self.evaluations:
+            raise ValueError(f"There are {self.evaluations} evaluations, not {first} to {last}.")
+        self.set_arrays(theta, counts if backward else np.empty(theta.shape[0]))
         with cython.nogil:
             log_likelihood = self.run(first, last, backward)
         return log_likelihood
 
-    def draw(self, theta, generator: uint64_t[::1], counts):
+    def draw(self, theta: cython.const[cython.double][::1], generator: uint64_t[::1], counts: cython.double[::1]):
         """Draw the missing values of all evaluations, whose weights are whole numbers, and add them to `counts`.
 
         `impossible` is then the first evaluation of probability zero (-1: none), and nothing is drawn after it.
         """
-        self.set_theta(theta)
-        self.counts = counts
+        if generator.shape[0] != 4:
+            raise ValueError("The state of a generator is four numbers.")
+        self.set_arrays(theta, counts)
         with cython.nogil:
             self.draw_rows(generator)
 
-    def set_theta(self, theta):
-        self.theta = theta
+    def set_arrays(self, theta, counts):
+        """Evaluate under these CPTs from now on, and add to these counts."""
+        if theta.shape[0] < self.least_cells or theta.shape[0] != counts.shape[0]:
+            raise ValueError(
+                f"{theta.shape[0]} cells of CPTs and {counts.shape[0]} of counts are not what is evaluated."
+            )
+        self.theta, self.counts = theta, counts
+        return 0
 
     # Runs -------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+cimport cython
+from libc.stdint cimport int64_t, uint64_t
 
 
+@cython.overflowcheck(False)
 cdef inline uint64_t mix(uint64_t state, uint64_t value) noexcept nogil:
     """One step of a hash; the multiplier is 2^64 divided by the golden ratio."""
     state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15

@@ -1,9 +1,11 @@
 # Random numbers of compiled loops: xoshiro256+ [Blackman and Vigna, 2018], whose state is four integers.
 
+cimport cython
 from libc.math cimport exp, fabs, floor, lgamma, log, log1p, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 
+@cython.overflowcheck(False)
 cdef inline double uniform(uint64_t[::1] state) noexcept nogil:
     """A number in (0, 1)."""
     cdef uint64_t s0 = state[0], s1 = state[1], s2 = state[2], s3 = state[3]
