@@ -14,8 +14,8 @@ import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import lower
-from credo.estimation.interpolation import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimation.methods import METHODS
+from credo.estimation.papers.interpolation import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimation.prepare import FOLDS
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.solution import Solution

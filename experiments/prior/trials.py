@@ -10,7 +10,7 @@ import numpy as np
 import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.estimation.interpolation import allowed_means, estimate_qmapc
+from credo.estimation.papers.interpolation import allowed_means, estimate_qmapc
 from credo.estimation.prepare import FOLDS
 from credo.estimation.problem import Fold, Problem
 from credo.io.tables import stream_table

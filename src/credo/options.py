@@ -269,10 +269,6 @@ class TableFormat:
             raise OptionError(f"The sheet of an Excel file is given by its name; {self.sheet!r} is not a text.")
 
 
-def _is_separator(mark: object) -> bool:
-    return isinstance(mark, str) and len(mark) == 1 and mark.isascii() and mark not in '"\r\n\0'
-
-
 def _is_encoding(name: object) -> bool:
     """Whether Python can decode a file of texts part by part by this name."""
     if not isinstance(name, str):

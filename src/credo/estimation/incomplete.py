@@ -21,9 +21,9 @@ from credo.estimation.em.driver import EMResult, Iteration, found_by_em, run_em
 from credo.estimation.em.starts import with_zeros
 from credo.estimation.em.steps import Ended, Independent
 from credo.estimation.exchangeable import exchange_findings, exchanges_of
-from credo.estimation.gradient_trainer import estimate_by_gradient
 from credo.estimation.method import Incomplete, Method
 from credo.estimation.missing_draws import why_not_drawn
+from credo.estimation.papers.gradient_trainer import estimate_by_gradient
 from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_parameters
 from credo.estimation.problem import Fold, Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight

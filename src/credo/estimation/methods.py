@@ -8,10 +8,10 @@ from __future__ import annotations
 from credo.errors import OptionError, suggestion
 from credo.estimation.constrained import CMAP, CML
 from credo.estimation.counting import MAP, ML
-from credo.estimation.entropy import CME, ME
-from credo.estimation.interpolation import QMAP, QMAPC
 from credo.estimation.method import Method
-from credo.estimation.penalty_methods import CEM, CO
+from credo.estimation.papers.entropy import CME, ME
+from credo.estimation.papers.interpolation import QMAP, QMAPC
+from credo.estimation.papers.penalty_methods import CEM, CO
 from credo.estimation.posterior_mean import POSTERIOR
 
 METHODS: dict[str, Method] = {

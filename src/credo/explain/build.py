@@ -13,7 +13,7 @@ from credo.constraints.lower import lower
 from credo.constraints.stage_costs import STATE_LESS, announce, explaining, require_room
 from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
-from credo.estimation.penalised_statements import softened_problem
+from credo.estimation.papers.penalised_statements import softened_problem
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Uncertainty

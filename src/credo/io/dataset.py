@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,12 +139,6 @@ def concatenate(datasets: Sequence[Dataset]) -> Dataset:
     others = {name: pl.concat([part.others[name] for part in datasets]) for name in first.others}
     codes, numbers = np.concatenate([part.codes for part in datasets]), merged([part.numbers for part in datasets])
     return replace(first, codes=codes, weights=weights, others=others, numbers=numbers)
-
-
-def peek(parts: Iterator[Dataset]) -> tuple[Dataset, Iterator[Dataset]]:
-    """The first part, for its columns, and all parts."""
-    first = next(parts)
-    return first, chain((first,), parts)
 
 
 def checked_weights(values: object, rows: int, rows_before: int = 0) -> Numbers:

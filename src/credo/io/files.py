@@ -6,14 +6,15 @@ import gzip
 import os
 import secrets
 import shutil
-import sys
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from inspect import currentframe
 from pathlib import Path
 from tempfile import gettempdir
 from threading import Lock
+from traceback import walk_stack
 from typing import BinaryIO
 
 from credo.errors import (
@@ -265,7 +266,9 @@ def warn_of_loss(target: PathLike, what: str, instead: str = "A saved fit (.fit)
 
 def warn_caller(message: str, kind: type[Warning]) -> None:
     """Warn, and point at the line outside of credo that called it."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "credo":
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, kind, stacklevel=level)
+    inside = 0
+    for frame, _ in walk_stack(currentframe()):
+        if frame.f_globals.get("__name__", "").partition(".")[0] != "credo":
+            break
+        inside += 1
+    warnings.warn(message, kind, stacklevel=inside + 1)

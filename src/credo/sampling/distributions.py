@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Hyperparameters:
     """The constants of the prior, as they were chosen on Asia, Alarm, Win95pts and Andes with few data.
 
-    Those of what configurations predict for each other are in `predictions.py`; they were chosen on these and on random
+    Those of what configurations predict for each other were chosen on these and on random
     networks of many kinds, and judged on others (`experiments/prior`).
 
     Strengths are pseudo-counts of a distribution as a whole. One, spread uniformly, is the reference prior where
@@ -76,7 +76,7 @@ class SampledDistributions:
     constrained: int  # how many of these belong to blocks
     counts: Numbers  # (parameters,) of complete families, and a prior's pseudo-counts
     seen: Flags  # (distributions,) which have data
-    predicted: Numbers  # (cells of the layout,) what other configurations predict for each, see `predictions.py`
+    predicted: Numbers  # (cells of the layout,) what other configurations predict for each
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ The prior is hierarchical: the conditional distribution θ_j of CPT i comes from
     π_i ~ Dirichlet(κ·w)        w ~ Dirichlet(1)
 
 The base b_g is uniform, (1/K, …), for some components. For the others, which pool, it is b_j: what the counts of other
-configurations predict for this one (`predictions.py`), a mean over the configurations of its CPT in which those count
+configurations predict for this one, a mean over the configurations of its CPT in which those count
 that differ in few parents that matter. Which do is learned from the counts of the CPT; where nothing shows that its
 configurations resemble each other, or none of them is near, b_j is uniform too. b_j is a constant here, computed
 from counts that are not those of j, so that these judge it: an empirical Bayes prior. Where counts predict nothing

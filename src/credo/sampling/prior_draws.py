@@ -2,7 +2,7 @@
 
 Simulations draw truths from here, so that a change of the prior is a change of the truths. Distributions without data
 have another prior than those with data, and which these are is known only when there are data: then the former are
-drawn once more. What configurations predict for each other (`predictions.py`) depends on the counts, so that there is
+drawn once more. What configurations predict for each other depends on the counts, so that there is
 no truth to be drawn from it: truths come from the other components. Statements are conditioned on by drawing again
 until they hold (`experiments/calibration`).
 """

@@ -13,10 +13,10 @@ import credo
 from credo.constraints.conflicts import ConflictError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.constraints.stage_costs import estimating
+from credo.estimation.papers.lbfgs import minimise
 from credo.estimation.solvers import penalised as penalty
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.lbfgs import minimise
 from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, train
 from credo.estimation.solvers.tasks import Task
 from credo.model.network import Network

@@ -29,13 +29,13 @@ from credo.errors import Status, counted
 from credo.estimation.counting import relative_frequencies
 from credo.estimation.em.steps import MStep
 from credo.estimation.method import Method
-from credo.estimation.penalised_statements import PenaltyWeights, soft_block
+from credo.estimation.papers.lbfgs import minimise
+from credo.estimation.papers.penalised_statements import PenaltyWeights, soft_block
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import Certificate, certify
-from credo.estimation.solvers.lbfgs import minimise
 from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, TrainedBlock, train
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding

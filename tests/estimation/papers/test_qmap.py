@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.estimation.interpolation import SIZES, equivalent_sample_size, interpolated_cpt, least_correction
+from credo.estimation.papers.interpolation import SIZES, equivalent_sample_size, interpolated_cpt, least_correction
 from credo.sampling.centroid import uniform_means
 from credo.sampling.polytope import sample_block
 from tests.helpers.blocks import at_most, block_of, random_block

@@ -15,9 +15,9 @@ from scipy.optimize import approx_fprime
 import credo
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.errors import OptionError
-from credo.estimation import penalty_methods as cem
 from credo.estimation.em.driver import run_em
-from credo.estimation.penalised_statements import PenaltyWeights, joined_block, soft_block
+from credo.estimation.papers import penalty_methods as cem
+from credo.estimation.papers.penalised_statements import PenaltyWeights, joined_block, soft_block
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective as cost_of

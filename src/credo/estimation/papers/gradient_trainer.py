@@ -31,11 +31,11 @@ from credo.estimation.em.driver import Iteration, found_by_em, hidden_variable_f
 from credo.estimation.em.starts import LEAST, first_start, nth_start
 from credo.estimation.exchangeable import order_findings
 from credo.estimation.method import Method
-from credo.estimation.penalised_statements import joined_block
+from credo.estimation.papers.lbfgs import minimise
+from credo.estimation.papers.penalised_statements import joined_block
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
 from credo.estimation.solution import UNIFORM, Solution, no_data_finding
-from credo.estimation.solvers.lbfgs import minimise
 from credo.estimation.solvers.penalised import FEASIBLE, PENALTY_GROWTH, ROUNDS, PenalisedObjective
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 import credo
 from credo.constraints.blocks import Block
 from credo.errors import OptionError
-from credo.estimation.entropy import Interval, entropy_task, feasible_shares, water_level, with_lower_ends
+from credo.estimation.papers.entropy import Interval, entropy_task, feasible_shares, water_level, with_lower_ends
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.knowledge import Knowledge

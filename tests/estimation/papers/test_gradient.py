@@ -13,7 +13,7 @@ import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.errors import OptionError, Status
-from credo.estimation.gradient_trainer import Objective
+from credo.estimation.papers.gradient_trainer import Objective
 from credo.estimation.problem import Problem
 from credo.io.dataset import concatenate, extended
 from credo.knowledge import Knowledge
