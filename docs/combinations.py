@@ -99,7 +99,7 @@ def _with_weights(numbers: Sequence[float]) -> Callable[[Call], Call]:
 FEATURES = (
     Feature("missing values", "empty cells", _with_missing),
     Feature("a hidden variable", "no column of `flu`", _with_hidden),
-    _line("a noisy family", "fever is noisy-or of {flu}, {cold}", is_statement=False),
+    _line("a noisy family", "fever is noisy-or of {flu}, {cold} with leak", is_statement=False),
     _line("tied rows", "rows 2, 3 share reading"),
     _line("a statement", "P(test=positive | flu=yes) >= 0.6"),
     _line("an equality", "P(cold=yes | season=winter) = 0.4"),

@@ -21,7 +21,7 @@ from tests.helpers.noisy_families import KINDS, noisy_network
 BINARY = ("no", "yes")
 NAMES = ("chol", "bp", "age", "smoke")
 HEART = Network({**dict.fromkeys(NAMES, BINARY), "attack": BINARY}, {"attack": NAMES})
-FAMILY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak\n"
+FAMILY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak and general effects\n"
 FORM = NoisyForm(
     "noisy-or",
     (("chol", "bp"), ("age",), ("smoke",)),
@@ -45,7 +45,7 @@ def never_falls(history: tuple[float, ...]) -> bool:
 def test_a_single_cause_is_learned_by_counting() -> None:
     network = Network({"a": BINARY, "y": BINARY}, {"y": ["a"]})
     frame = pl.DataFrame({"a": ["no"] * 4 + ["yes"] * 5, "y": ["no"] * 3 + ["yes"] + ["no"] * 2 + ["yes"] * 3})
-    fit = credo.fit(network, frame, "y is noisy-or of {a}", method="ml")
+    fit = credo.fit(network, frame, "y is noisy-or of {a} with general effects", method="ml")
     assert fit.network.cpt_array("y") == pytest.approx(np.array([[0.75, 0.25], [0.4, 0.6]]), abs=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_the_optimum_of_two_causes_by_hand() -> None:
     fit = credo.fit(
         network,
         frame,
-        "y is noisy-or of {a}, {b} with leak",
+        "y is noisy-or of {a}, {b} with leak and general effects",
         method="ml",
         weights="times",
         em=EMOptions(tolerance=1e-13),
@@ -74,7 +74,7 @@ def test_the_optimum_of_two_causes_by_hand() -> None:
 def test_the_objective_never_falls(kind: str, accelerate: bool) -> None:
     truth = noisy_network(np.random.default_rng(2), kind, leak=True)
     frame = with_missing_values(truth.sample(150, seed=3), 0.15, 3).drop("x2")
-    text = f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}}\nx0 and x1 synergize on y\nx3 lowers y"
+    text = f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}} with general effects\nx0 and x1 synergize on y\nx3 lowers y"
     bare = Network(truth.variables, truth.parents)
     fit = credo.fit(bare, frame, text, method="cmap", em=EMOptions(starts=2, accelerate=accelerate))
     assert never_falls(fit.history)
@@ -96,7 +96,7 @@ def test_several_families_amid_a_network_with_missing_values_and_a_hidden_variab
         }
     )
     text = (
-        "y is noisy-or of {a, b}, {h} with leak\nz is noisy-and of {y}, {c}\n"
+        "y is noisy-or of {a, b}, {h} with leak and general effects\nz is noisy-and of {y}, {c} with general effects\n"
         "a and b synergize on y\nh raises y by at least 0.1\nP(z=yes | y=yes alone) >= 0.6\nh raises end"
     )
     frame = with_missing_values(truth.sample(250, seed=4), 0.2, 4).drop("h")
@@ -250,3 +250,29 @@ def test_a_full_cpt_does_not_fix_a_noisy_family() -> None:
     rows = pl.DataFrame({"a": ["n"], "b": ["y"], "c": ["n"]})
     with pytest.raises(credo.NetworkError, match="c is noisy-or, and the network has no small CPTs for it"):
         credo.fit(network, rows, "c is noisy-or of a, b", fixed=["c"])
+
+
+def test_no_cause_has_no_effect() -> None:
+    rows = pl.DataFrame({"a": ["ok"] * 50, "b": ["ok"] * 50})
+    text = """
+    variables a, b, top: ok, failed
+    P(a=failed) <= 1e-3
+    P(b=failed) <= 1e-3
+    P(top=failed | a=failed alone) = 1
+    P(top=failed | b=failed alone) = 1
+    top is noisy-or of {a}, {b}"""
+    for method in ("posterior", "cmap"):
+        fit = credo.fit(text, rows, method=method)
+        assert fit.query("P(top=failed | a=ok, b=ok)").probability == 0
+        assert fit.query("P(top=failed)").probability <= 2e-3
+        assert fit.query("P(top=failed | a=failed, b=ok)").probability == 1
+    for words in (" with leak", " with general effects", " with leak and general effects"):
+        assert credo.fit(text + words, rows).query("P(top=failed | a=ok, b=ok)").probability > 0.05
+
+
+def test_data_without_a_cause_need_a_leak() -> None:
+    rows = pl.DataFrame({"a": ["ok", "failed", "ok"], "top": ["ok", "failed", "failed"]})
+    text = "variables a, top: ok, failed\ntop is noisy-or of {a}"
+    with pytest.raises(credo.ImpossibleRowError, match="Row 3 is impossible: .* add `with leak` if it happens without"):
+        credo.fit(text, rows)
+    assert credo.fit(text + " with leak", rows).query("P(top=failed | a=ok)").probability > 0.2

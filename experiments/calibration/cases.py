@@ -43,9 +43,9 @@ CLASS: dict[str, tuple[str, ...]] = {"h": (), "x": ("h",), "y": ("h",), "z": ("h
 GRID: dict[str, tuple[str, ...]] = {"p": (), "q": (), "x": ("p", "q")}
 CAUSES = tuple(f"p{number}" for number in range(1, 11))
 TEN: dict[str, tuple[str, ...]] = {**dict.fromkeys(CAUSES, ()), "e": CAUSES}
-TEN_SETS = f"e is noisy-or of {', '.join('{' + name + '}' for name in CAUSES)}"
+TEN_SETS = f"e is noisy-or of {', '.join('{' + name + '}' for name in CAUSES)} with general effects"
 TWO: dict[str, tuple[str, ...]] = {"p": (), "q": (), "e": ("p", "q")}
-TWO_SETS = "e is noisy-or of {p}, {q}"
+TWO_SETS = "e is noisy-or of {p}, {q} with general effects"
 TIES = "rows with equal pair share b"
 WEAK = {"a": [0.5, 0.5], "b": [[0.8, 0.2], [0.3, 0.7]], "c": [[0.55, 0.45], [0.45, 0.55]]}
 

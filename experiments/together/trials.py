@@ -48,7 +48,7 @@ PARENTS = {
     "cough": ["severity", "smoker"],
     "admitted": ["severity"],
 }
-NOISY = "fever is noisy-or of {flu}, {cold} without leak"
+NOISY = "fever is noisy-or of {flu}, {cold} with general effects"
 CARELESS_WRONG = 0.4  # of what the second expert says
 PARTS = (
     "the noisy family", "ties", "statements", "confidences", "any probability", "experts", "the prior",

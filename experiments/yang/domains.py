@@ -72,7 +72,7 @@ class Domain:
     def noisy(self) -> str:
         """The target as a noisy-OR of the groups."""
         sets = ", ".join(f"{{{', '.join(group.names)}}}" for group in self.groups)
-        return f"{self.target} is noisy-or of {sets}"
+        return f"{self.target} is noisy-or of {sets} with general effects"
 
 
 HEART = Domain(

@@ -175,9 +175,12 @@ class ImpossibleRowError(DataError):
         if statements:
             named = words or [f"statement {number}" for number in statements]
             verb, them = ("leaves", "the statement") if len(named) == 1 else ("leave", "one of the statements")
+            otherwise = f"give {them} a confidence"
+            if len(named) == 1 and " is noisy-" in named[0]:
+                otherwise = "add `with leak` if it happens without any of these causes"
             message = (
                 f"{which} is impossible: {listing(named)} {verb} no probability to {listing(values)}. "
-                f"Correct the row, or give {them} a confidence. {ROWS_FROM_1}"
+                f"Correct the row, or {otherwise}. {ROWS_FROM_1}"
             )
         else:
             message = (

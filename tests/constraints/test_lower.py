@@ -204,7 +204,7 @@ def test_forms_ties_and_orders_make_no_constraints_themselves_and_a_family_of_se
         parents={"t": causes, "u": ["c0"]},
     )
     statements = (
-        NoisyFamily("t", "noisy-or", tuple((cause,) for cause in causes)),
+        NoisyFamily("t", "noisy-or", tuple((cause,) for cause in causes), general_effects=True),
         Influence("c0", "t", "raises"),
         Comparison((Linear(((1.0, replace(p("t", "yes", c0="yes"), alone=True)),)), number(0.5)), (">=",)),
         Influence("c0", "u", "raises"),

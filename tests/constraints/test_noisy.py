@@ -21,7 +21,7 @@ from tests.helpers.noisy_families import KINDS
 BINARY, LEVELS = ("no", "yes"), ("low", "medium", "high")
 NAMES = ("chol", "bp", "age", "smoke")
 HEART = Network({**dict.fromkeys(NAMES, BINARY), "attack": BINARY}, {"attack": NAMES})
-FAMILY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak\n"
+FAMILY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak and general effects\n"
 SMALL = "attack by chol, bp"
 
 REWRITTEN = {
@@ -72,7 +72,8 @@ def test_products_constrain_the_cpts_of_sets_too() -> None:
 def test_a_statement_across_sets_of_two_families_binds_both() -> None:
     names = ("a", "b", "c", "d")
     network = Network({**dict.fromkeys(names, BINARY), "y": BINARY, "z": BINARY}, {"y": ["a", "b"], "z": ["c", "d"]})
-    text = "y is noisy-or of {a}, {b}\nz is noisy-or of {c}, {d}\nP(y=yes | a=yes alone) <= P(z=yes | d=yes alone)"
+    families = "y is noisy-or of {a}, {b} with general effects\nz is noisy-or of {c}, {d} with general effects\n"
+    text = families + "P(y=yes | a=yes alone) <= P(z=yes | d=yes alone)"
     found = lower(Knowledge(network, text))
     assert {found.layout.locate(index)[0] for index in found.linear[0].indices} == {"y by a", "z by d"}
 
@@ -126,7 +127,8 @@ def test_the_violation_of_an_unlowered_statement_is_measured_on_the_full_cpt() -
 
 def test_one_set_without_leak_is_the_child_itself() -> None:
     text = (
-        "attack is noisy-or of {chol, bp, age, smoke}\nP(attack=yes | each chol, each bp, each age, each smoke) >= 0.01"
+        "attack is noisy-or of {chol, bp, age, smoke} with general effects\n"
+        "P(attack=yes | each chol, each bp, each age, each smoke) >= 0.01"
     )
     found = lower(Knowledge(HEART, text))
     assert len(found.linear) == 16
@@ -162,7 +164,7 @@ def test_a_synergy_within_a_set_carries_over_to_the_child(kind: str, leak: bool,
         {"y": form.with_cpts(tables)}
     )
     assert not violations_of(
-        noisy, Knowledge(bare, f"y is {kind} of {{a, b}}, {{c}}{' with leak' * leak}\n{statement}")
+        noisy, Knowledge(bare, f"y is {kind} of {{a, b}}, {{c}}{' with leak' * leak} with general effects\n{statement}")
     )
     full = Network(noisy.variables, noisy.parents, noisy.cpts)
     assert not violations_of(full, Knowledge(bare, statement))
@@ -226,3 +228,22 @@ def test_an_order_in_which_nothing_carries_over_is_named() -> None:
         lower(Knowledge(bare.with_forms({"y": form}), "a raises y"))
     turned = NoisyForm("noisy-max", (("a",),), LEVELS[::-1])
     assert len(lower(Knowledge(bare.with_forms({"y": turned}), "a raises y")).linear) == 2
+
+
+def test_no_cause_has_no_effect() -> None:
+    network = Network(
+        {"a": ["no", "yes"], "b": ["low", "mid", "high"], "c": ["no", "yes"], "y": ["bad", "fair", "good"]},
+        {"y": ["a", "b", "c"]},
+    )
+    text = "order y: bad < fair < good\ny is {} of {{a, b}}, {{c}}{}"
+    for kind in ("noisy-max", "noisy-min"):
+        constraints = lower(Knowledge(network, text.format(kind, "")))
+        zeros = {constraints.layout.describe(int(index)) for index in constraints.linear.indices}
+        assert zeros == {
+            "P(y by a, b=fair | a=no, b=low)",
+            "P(y by a, b=good | a=no, b=low)",
+            "P(y by c=fair | c=no)",
+            "P(y by c=good | c=no)",
+        }
+        assert constraints.linear.equality.all()
+        assert not len(lower(Knowledge(network, text.format(kind, " with general effects"))).linear)

@@ -153,7 +153,7 @@ def test_noisy_families_are_explained_by_their_small_cpts() -> None:
     network = Network(dict.fromkeys("abc", NO_YES), {"c": ["a", "b"]}, name="noisy")
     rng = np.random.default_rng(0)
     data = pl.DataFrame({name: [NO_YES[k] for k in rng.integers(0, 2, 80)] for name in "abc"})
-    fit = credo.fit(network, data, "c is noisy-or of {a}, {b}\nP(a=yes) <= 0.3")
+    fit = credo.fit(network, data, "c is noisy-or of {a}, {b} with general effects\nP(a=yes) <= 0.3")
     explanation = fit.explain()
     assert not_available(explanation)
     assert explanation.summary[0].startswith(

@@ -104,7 +104,7 @@ def test_what_would_make_them_binding() -> None:
 
 def test_a_noisy_family_is_stated_by_its_causes() -> None:
     text = (
-        "outcome is noisy-or of {smoker}, {age}\nP(outcome=1 | smoker=no) * P(smoker=yes) <= 0.9\n"
+        "outcome is noisy-or of {smoker}, {age} with leak\nP(outcome=1 | smoker=no) * P(smoker=yes) <= 0.9\n"
         "P(outcome=1 | smoker=no, age=old) * P(smoker=no) <= 90%"
     )
     fit = credo.fit(NETWORK, ROWS, text, method="cmap", em=credo.EMOptions(starts=1))

@@ -138,6 +138,9 @@ FORMS = {
     ),
     "attack is a noisy-max of {age} with a leak": NoisyFamily("attack", "noisy-max", (("age",),), True),
     "attack is noisy-and of {age} without leak": NoisyFamily("attack", "noisy-and", (("age",),)),
+    "attack is noisy-or of {age} with leak and general effects": NoisyFamily(
+        "attack", "noisy-or", (("age",),), True, True
+    ),
     "attack is noisy-min of {age}": NoisyFamily("attack", "noisy-min", (("age",),)),
     "rows with equal twin_id share variant": TiedRows(("variant",), by="twin_id"),
     "rows with the same 'twin id' share variant, allele and locus": TiedRows(

@@ -125,7 +125,7 @@ def families(draw: st.DrawFn, names: st.SearchStrategy[str]) -> NoisyFamily:
     cut = draw(st.integers(0, len(members) - 1))
     sets = tuple(tuple(part) for part in (members[:cut], members[cut:]) if part)
     kind = draw(st.sampled_from(["noisy-or", "noisy-and", "noisy-max", "noisy-min"]))
-    return NoisyFamily(child, kind, sets, draw(st.booleans()))
+    return NoisyFamily(child, kind, sets, draw(st.booleans()), draw(st.booleans()))
 
 
 @st.composite

@@ -213,7 +213,9 @@ PUMPS = pl.DataFrame(
 
 
 def test_alphabetical_states_are_no_order_for_a_noisy_family():
-    (mistake,) = mistakes("# a fault tree\n\nsystem is noisy-or of pump1, pump2, site\npump1 raises system", PUMPS)
+    wrong = mistakes("# a fault tree\n\nsystem is noisy-or of pump1, pump2, site\npump1 raises system", PUMPS)
+    mistake = wrong[0]
+    assert wrong[-1].suggestion == "Declare the states from low to high, as in: variable site: north, south"
     assert (mistake.line, mistake.column, mistake.kind) == (3, 1, "order-unknown")
     assert mistake.message == (
         "It is not known which state of system is low and which is high (failed, ok are in alphabetical order)."
@@ -225,9 +227,9 @@ def test_alphabetical_states_are_no_order_for_a_noisy_family():
 
 def test_what_is_suggested_is_the_order_that_is_then_used():
     text = "system is noisy-or of pump1, pump2, site\npump1 raises system"
-    (mistake,) = mistakes(text, PUMPS)
+    mistake = mistakes(text, PUMPS)[0]
     declared = mistake.suggestion.split(": ", 1)[1]
-    knowledge = knowledge_about(f"{declared}\n{text}", table=PUMPS).knowledge
+    knowledge = knowledge_about(f"{declared}\norder site: north < south\n{text}", table=PUMPS).knowledge
     assert knowledge.orders["system"].states == ("ok", "failed")
 
 
@@ -243,7 +245,7 @@ def test_alphabetical_states_are_no_order_for_influences(line):
     [
         "system depends on pump1\nP(system=failed | pump1=failed) >= 0.5",
         "system depends on site\nsite does not affect system",
-        "order system: ok < failed\nsystem is noisy-or of pump1, site",
+        "order system: ok < failed\nsystem is noisy-or of pump1, site with general effects",
         "order system: ok < failed\norder pump1: ok < failed\nsystem depends on pump1\npump1 raises system",
     ],
 )

@@ -117,6 +117,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "TIE": ["share", "differ in"],
         "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],
         "WITH_CONFIDENCE": ["with confidence"], "LEAK": ["with leak", ", without leak"],
+        "GENERAL_EFFECTS": ["with general effects"],
     }  # fmt: skip
     generator = random.Random(seed)
 

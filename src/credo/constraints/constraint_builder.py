@@ -82,6 +82,7 @@ class ConstraintBuilder:
         self.general: list[GeneralConstraint] = []
         self.ties: list[RowTie] = []
         self.forms: list[NoisyFamilyForm] = []
+        self.effects: Mapping[str, Sequence[str]] = {}  # of noisy families: child → the effect of each set
         self._max_constraints = max_constraints
         self._count = 0
         self._families: dict[str, Family] = {}

@@ -85,6 +85,7 @@ def lower(
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
+    builder.effects = expansion.effects
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
     known = {} if cache is None else cache.known(expansion, len(rewritten.statements))
     for number, statement in enumerate(rewritten.statements):
@@ -385,9 +386,21 @@ def lower_order(builder: ConstraintBuilder, number: int, statement: Order) -> No
 
 
 def lower_noisy_family(builder: ConstraintBuilder, number: int, statement: NoisyFamily) -> None:
-    """P(y=0 | x) = Π_i (1 − q_i P_i(1 | x_i)): the form of a family, no constraint [yang, eq. 8]."""
+    """P(y=0 | x) = Π_i (1 − q_i P_i(1 | x_i)): the form of a family [yang, eq. 8].
+
+    Unless it has general effects, no cause has no effect: P_i(k | all causes of set i at their lowest) = 0 for every
+    state k but the lowest.
+    """
     form = NoisyFamilyForm(statement.child, statement.kind, statement.sets, statement.leak, number)
     builder.forms.append(form)
+    if statement.general_effects:
+        return
+    for causes, effect in zip(statement.sets, builder.effects[str(statement.child)], strict=False):
+        network = builder.knowledge.network
+        resting = [(str(cause), network.states(str(cause))[builder.low_to_high(str(cause))[0]]) for cause in causes]
+        base = builder.family(effect).base(resting)
+        others = np.delete(builder.all_states(effect), builder.low_to_high(str(statement.child))[0])
+        builder.add((base + others)[:, None], np.array([1.0]), 0.0, number, equality=True, confidence=None)
 
 
 def lower_tied_rows(builder: ConstraintBuilder, number: int, statement: TiedRows) -> None:

@@ -39,6 +39,8 @@ class NoisyFamily(StatementBase):
         The sets of parents that act together.
     leak
         Whether there is a cause outside the network.
+    general_effects
+        Whether a set of causes may have an effect even where all of them are in their lowest state, as in [yang].
     span
         Where it is written; None for one that was made in Python.
     """
@@ -47,17 +49,21 @@ class NoisyFamily(StatementBase):
     kind: NoisyKind
     sets: tuple[tuple[str, ...], ...]
     leak: bool = False
+    general_effects: bool = False
     span: Span | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         sets = ", ".join("{" + ", ".join(name_text(name) for name in members) + "}" for members in self.sets)
-        return f"{name_text(self.child)} is {self.kind} of {sets}{' with leak' if self.leak else ''}"
+        words = (" with leak" if self.leak else "") + (" with general effects" if self.general_effects else "")
+        return f"{name_text(self.child)} is {self.kind} of {sets}{words}"
 
 
 # The Python form ------------------------------------------------------------------------------------------------------
 
 
-def noisy_or(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+def noisy_or(
+    child: str, sets: Iterable[str | Iterable[str]], leak: bool = False, general_effects: bool = False
+) -> NoisyFamily:
     """State that each set of causes can cause the child alone: `child is noisy-or of {a, b}, {c}`.
 
     Parameters
@@ -68,6 +74,8 @@ def noisy_or(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False
         Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
     leak : bool, optional
         Whether the child may happen without any cause in the network.
+    general_effects : bool, optional
+        Whether a set may have an effect even where all of its causes are in their lowest state.
 
     Returns
     -------
@@ -85,10 +93,12 @@ def noisy_or(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False
     >>> print(credo.noisy_or("attack", [["chol", "bp"], "age"], leak=True))
     attack is noisy-or of {chol, bp}, {age} with leak
     """
-    return _family(child, "noisy-or", sets, leak)
+    return _family(child, "noisy-or", sets, leak, general_effects)
 
 
-def noisy_and(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+def noisy_and(
+    child: str, sets: Iterable[str | Iterable[str]], leak: bool = False, general_effects: bool = False
+) -> NoisyFamily:
     """State that the child needs every set of causes: `child is noisy-and of {a, b}, {c}`.
 
     Parameters
@@ -99,6 +109,8 @@ def noisy_and(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
         Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
     leak : bool, optional
         Whether the child may fail to happen for a reason that is not in the network.
+    general_effects : bool, optional
+        Whether a set may have an effect even where all of its causes are in their lowest state.
 
     Returns
     -------
@@ -116,10 +128,12 @@ def noisy_and(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     >>> print(credo.noisy_and("works", ["power", "signal"]))
     works is noisy-and of {power}, {signal}
     """
-    return _family(child, "noisy-and", sets, leak)
+    return _family(child, "noisy-and", sets, leak, general_effects)
 
 
-def noisy_max(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+def noisy_max(
+    child: str, sets: Iterable[str | Iterable[str]], leak: bool = False, general_effects: bool = False
+) -> NoisyFamily:
     """State that the child is the highest effect of its sets of causes: `child is noisy-max of {a, b}, {c}`.
 
     Parameters
@@ -130,6 +144,8 @@ def noisy_max(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
         Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
     leak : bool, optional
         Whether a cause outside the network may raise the child.
+    general_effects : bool, optional
+        Whether a set may have an effect even where all of its causes are in their lowest state.
 
     Returns
     -------
@@ -147,10 +163,12 @@ def noisy_max(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     >>> print(credo.noisy_max("severity", ["ward", "dose"]))
     severity is noisy-max of {ward}, {dose}
     """
-    return _family(child, "noisy-max", sets, leak)
+    return _family(child, "noisy-max", sets, leak, general_effects)
 
 
-def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = False) -> NoisyFamily:
+def noisy_min(
+    child: str, sets: Iterable[str | Iterable[str]], leak: bool = False, general_effects: bool = False
+) -> NoisyFamily:
     """State that the child is the lowest effect of its sets of causes: `child is noisy-min of {a, b}, {c}`.
 
     Parameters
@@ -161,6 +179,8 @@ def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
         Sets of parents that act together; each parent is in one set. A set of one parent may be its name.
     leak : bool, optional
         Whether a cause outside the network may lower the child.
+    general_effects : bool, optional
+        Whether a set may have an effect even where all of its causes are in their lowest state.
 
     Returns
     -------
@@ -178,16 +198,18 @@ def noisy_min(child: str, sets: Iterable[str | Iterable[str]], leak: bool = Fals
     >>> print(credo.noisy_min("quality", [["material", "tool"], "worker"]))
     quality is noisy-min of {material, tool}, {worker}
     """
-    return _family(child, "noisy-min", sets, leak)
+    return _family(child, "noisy-min", sets, leak, general_effects)
 
 
-def _family(child: str, kind: NoisyKind, sets: Iterable[str | Iterable[str]], leak: bool) -> NoisyFamily:
+def _family(
+    child: str, kind: NoisyKind, sets: Iterable[str | Iterable[str]], leak: bool, general_effects: bool
+) -> NoisyFamily:
     members = tuple(
         (checked_name(item),) if isinstance(item, str) else checked_names(item) for item in checked_items(sets)
     )
     if not members:
         raise python_error("empty-set", f"{kind.replace('-', '_')}({child!r}, [])")
-    return NoisyFamily(checked_name(child), kind, members, bool(leak))
+    return NoisyFamily(checked_name(child), kind, members, bool(leak), bool(general_effects))
 
 
 # Reading a line -------------------------------------------------------------------------------------------------------
@@ -251,7 +273,7 @@ def _family_arcs(family: NoisyFamily) -> list[tuple[str, str]]:
 
 
 def _family_orders(family: NoisyFamily) -> list[tuple[str, bool]]:
-    return [(family.child, True), *((name, False) for names in family.sets for name in names)]
+    return [(family.child, True), *((name, not family.general_effects) for names in family.sets for name in names)]
 
 
 NOISY_FAMILY = StatementRules(
@@ -259,7 +281,7 @@ NOISY_FAMILY = StatementRules(
     {"family": parse_family},
     _check_family,
     lambda statement, network: Kind(str(statement.kind)),
-    modifiers=("leak",),
+    modifiers=("leak", "general_effects"),
     check_together=_check_families,
     arcs=_family_arcs,
     ordered_variables=_family_orders,

@@ -247,6 +247,11 @@ def _parse_leak(children: list[Any]) -> Part:
     return Part(Modifier("leak", 0.0 if "without" in word.value else 1.0, word), word.column, word.end)
 
 
+def _parse_general_effects(children: list[Any]) -> Part:
+    word = token_part(children[0])
+    return Part(Modifier("general_effects", 1.0, word), word.column, word.end)
+
+
 def _parse_statement(children: list[Any]) -> tuple[Statement | Declaration | None, tuple[LineMistake, ...]]:
     """The statement with its modifiers, and every mistake of its form."""
     body: Part = children[0]
@@ -267,7 +272,7 @@ def _parse_statement(children: list[Any]) -> tuple[Statement | Declaration | Non
     rules = STATEMENTS.get(type(statement)) or DECLARATIONS[type(statement)]
     for name, modifier in modifiers.items():
         if name in rules.modifiers:
-            value = bool(modifier.value.amount) if name == "leak" else modifier.value.amount
+            value = bool(modifier.value.amount) if name in ("leak", "general_effects") else modifier.value.amount
             statement = replace(statement, **{name: value})  # type: ignore[arg-type]
         else:
             facts = {"what": rules.description}
@@ -320,6 +325,7 @@ def grammar_rules() -> SimpleNamespace:
         "within": _parse_amount("within"),
         "confidence": _parse_amount("confidence"),
         "leak": _parse_leak,
+        "general_effects": _parse_general_effects,
     }
     for rules in (*STATEMENTS.values(), *DECLARATIONS.values()):
         functions.update(rules.grammar_rules)

@@ -60,6 +60,7 @@ WORDS = {
     "WITHIN": "within",
     "WITH_CONFIDENCE": "with confidence",
     "LEAK": "with leak",
+    "GENERAL_EFFECTS": "with general effects",
     "$END": "the end of the line",
 }
 
@@ -308,7 +309,7 @@ def _as_probability(line: str) -> str:
 
 def _fitting(accepted: set[str], before: str) -> set[str]:
     """Without the endings that only other statements have."""
-    foreign = {"LEAK"} if "noisy" not in before.lower() else {"BY_AT_LEAST", "WITH_CONFIDENCE"}
+    foreign = {"LEAK", "GENERAL_EFFECTS"} if "noisy" not in before.lower() else {"BY_AT_LEAST", "WITH_CONFIDENCE"}
     return accepted - (foreign if re.search("[~≈]", before) else {*foreign, "WITHIN"})
 
 
