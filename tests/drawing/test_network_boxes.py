@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from credo.drawing.network_boxes import MOST_ROWS, Bar, far_lines, network_boxes, percent
+from credo.drawing.network_boxes import MOST_ROWS, Bar, far_lines, network_boxes
 from credo.model.network import Network
+from credo.probability_texts import short_percent
 
 
 @pytest.mark.parametrize(
     ("probability", "text"),
     [
         (0.0, "0%"),
-        (0.0001, "<0.1%"),
+        (0.0001, "0.01%"),
         (0.004, "0.4%"),
         (0.0994, "9.9%"),
         (0.0996, "10%"),
@@ -24,7 +25,7 @@ from credo.model.network import Network
     ],
 )
 def test_percentages_have_a_decimal_near_the_ends(probability: float, text: str) -> None:
-    assert percent(probability) == text
+    assert short_percent(probability) == text
 
 
 def test_of_many_states_the_most_probable_are_shown_in_their_order() -> None:

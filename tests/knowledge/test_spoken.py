@@ -143,7 +143,9 @@ def test_the_scale_of_verbal_probabilities_covers_zero_to_one() -> None:
         (0.55, (0.46, 0.64)),
         (0.6, (0.52, 0.68)),
         (0.02, (0.01, 0.03)),
-        (0.99, (0.98, 1)),
+        (0.99, (0.985, 0.995)),
+        (1e-4, (5e-5, 1.5e-4)),
+        (0, (0, 0.01)),
     ],
 )
 def test_about_is_a_fifth_and_at_least_a_point(value: float, ends: tuple[float, float]) -> None:

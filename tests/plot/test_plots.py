@@ -12,8 +12,9 @@ import pytest
 import credo
 from credo import Network, plot
 from credo.drawing.colours import DARK, LIGHT
-from credo.drawing.network_boxes import network_boxes, network_picture, percent
+from credo.drawing.network_boxes import network_boxes, network_picture
 from credo.errors import MissingExtraError, OptionError
+from credo.probability_texts import short_percent
 from credo.questions.marginal_bars import fit_marginals
 from tests.helpers.pages import demo
 
@@ -72,7 +73,7 @@ def test_the_network_has_the_positions_of_the_page(fit: credo.Fit) -> None:
     assert {picture.box(name)[:2] for name in fit.network.names} <= corners
     words = [text.get_text() for text in ax.texts]
     assert "brain_tumour" in words
-    assert percent(fit.predict({}, "coma")["probability"][1]) in words
+    assert short_percent(fit.predict({}, "coma")["probability"][1]) in words
     _, small = pyplot.subplots(figsize=(2, 2))
     names = [text.get_text() for text in plot.network(fit, ax=small).texts]
     assert "brain_\ntumour" in names

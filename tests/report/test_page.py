@@ -10,8 +10,9 @@ import pytest
 
 import credo
 from credo import Network
-from credo.drawing.network_boxes import Bar, cut_text, percent
+from credo.drawing.network_boxes import Bar, cut_text
 from credo.errors import FileError
+from credo.probability_texts import short_percent
 from credo.questions.marginal_bars import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
@@ -108,7 +109,7 @@ def test_the_picture_shows_how_probable_each_state_is(fit: credo.Fit) -> None:
     for state, probability, low, high in frame.select("state", "probability", "low", "high").iter_rows():
         bar = Bar(state, probability, low, high)
         assert f"{bar}\n" in text or f"{bar}<" in text  # the title of a box
-        assert f"{percent(probability)}</tspan>" in text
+        assert f"{short_percent(probability)}</tspan>" in text
     assert "the line across a bar is its 95% credible interval" in text
 
 

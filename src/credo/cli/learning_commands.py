@@ -53,7 +53,8 @@ def learn(
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
     prior_network: Annotated[Path | None, typer.Option(help="Take the prior from another network.")] = None,
     prior_weight: Annotated[
-        float | None, typer.Option(help="How many rows of data the prior network counts as; 1 if not given.")
+        float | None,
+        typer.Option(help="How many rows the prior network counts as, in each configuration; 1 if not given."),
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,

@@ -14,6 +14,7 @@ from credo.drawing.layered_layout import Picture, layered_picture
 from credo.knowledge.state_order import state_order
 from credo.model.network import Network, Variable
 from credo.model.state_texts import plain
+from credo.probability_texts import short_percent
 
 PADDING = 8.0
 HEAD_HEIGHT = 22.0
@@ -37,8 +38,12 @@ class Bar:
     high: float | None = None
 
     def __str__(self) -> str:
-        ends = "" if self.low is None or self.high is None else f" ({percent(self.low)} to {percent(self.high)})"
-        return f"{self.state} {percent(self.probability)}{ends}"
+        ends = (
+            ""
+            if self.low is None or self.high is None
+            else f" ({short_percent(self.low)} to {short_percent(self.high)})"
+        )
+        return f"{self.state} {short_percent(self.probability)}{ends}"
 
 
 Bars = Mapping[str, Sequence[Bar]]  # of each variable
@@ -79,16 +84,6 @@ def network_picture(network: Network, boxes: Mapping[str, Box]) -> Picture:
     """Where boxes and arrows are: the one layout of pages, notebooks and matplotlib."""
     parents = {name: network.parents[name] for name in network.names}
     return layered_picture(parents, {name: (box.width, box.height) for name, box in boxes.items()})
-
-
-def percent(probability: float) -> str:
-    """A probability as a percentage, with one decimal near 0 and 1."""
-    value = 100 * probability
-    if 0 < value < 0.05:
-        return "<0.1%"
-    if 99.95 <= value < 100:
-        return ">99.9%"
-    return f"{value:.1f}%" if 0 < value < 9.95 or 99 < value < 100 else f"{value:.0f}%"
 
 
 def cut_text(variable: Variable) -> str:

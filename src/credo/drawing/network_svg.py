@@ -19,10 +19,10 @@ from credo.drawing.network_boxes import (
     influence,
     network_boxes,
     network_picture,
-    percent,
     shortened,
 )
 from credo.model.network import Network, Variable
+from credo.probability_texts import short_percent
 from credo.terminal import escape
 
 TIP = 5  # pixels in front of a box where an arrow's line ends
@@ -145,7 +145,7 @@ def _rows(box: Box) -> list[str]:
         y = top + (ROW_HEIGHT - BAR_HEIGHT) / 2
         texts.append(
             f"<text class=s x={PADDING:.0f} y={top + 10.5:.1f}>{escape(shortened(bar.state, LONG_STATE))}"
-            f"<tspan class=p x={box.width - PADDING + 2:.0f}>{escape(percent(bar.probability))}</tspan></text>"
+            f"<tspan class=p x={box.width - PADDING + 2:.0f}>{escape(short_percent(bar.probability))}</tspan></text>"
         )
         track += f"M{left:.1f} {y:.1f}h{room:.1f}v{BAR_HEIGHT:.0f}h-{room:.1f}z"
         length = room * bar.probability

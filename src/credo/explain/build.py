@@ -44,6 +44,7 @@ IMPORTANCE = {
     Effect.VIOLATED: 1,
     Effect.NOT_USED: 2,
     Effect.BINDING: 3,
+    Effect.NOT_COMPUTED: 3,
     Effect.SATISFIED: 4,
     Effect.NO_EFFECT: 5,
     Effect.NO_CONSTRAINT: 6,
@@ -68,13 +69,15 @@ def explain(
     method: str,
     is_incomplete: bool,
     notify: ProgressListener,
+    seconds: float = 0.0,
     unused: Sequence[UnusedStatement] = (),
 ) -> Explanation:
     """Explain a result.
 
     `network` is the learned one with noisy families expanded; `multipliers` maps numbers of statements to the gain in
-    log-likelihood per unit of their bound; `has_intervals` says that draws of the posterior show how sure each number
-    is; `is_incomplete` that the problem's counts are expected ones; `unused` are the statements about several CPTs.
+    log-likelihood per unit of their bound; `seconds` is how long learning took; `has_intervals` says that draws of the
+    posterior show how sure each number is; `is_incomplete` that the problem's counts are expected ones; `unused` are
+    the statements about several CPTs.
     """
 
     def begin(step: int) -> None:
@@ -110,7 +113,8 @@ def explain(
     )
     begin(1)
     with _unbounded_likelihoods():
-        effects = effects_of_statements(problem, of_mean=posterior is not None) if is_used else {}
+        mean = None if posterior is None else theta
+        effects = effects_of_statements(problem, mean, posterior, seconds) if is_used else {}
     if everything.doubts is not None and isinstance(posterior, PosteriorResult):
         effects |= effects_of_doubted(everything, posterior)
     statements = explain_statements(
@@ -180,6 +184,7 @@ def explain_statements(
         number = reference.number
         excess, multiplier = excesses.get(number, Excess(-np.inf, -np.inf)), multipliers.get(number, 0.0)
         change = effects[number].largest if number in effects else 0.0
+        is_known = number not in effects or effects[number].is_known
         if number in amounts:
             effect = Effect.NOT_USED
         elif number not in about and number not in excesses:
@@ -188,6 +193,8 @@ def explain_statements(
             effect = Effect.VIOLATED
         elif change > 0 and (any_multiplier or multiplier > 0.0 or effects[number].log_likelihood_gain == np.inf):
             effect = Effect.BINDING
+        elif not is_known:
+            effect = Effect.NOT_COMPUTED
         else:
             effect = Effect.SATISFIED if excess.scaled < -LEAST_ROOM else Effect.NO_EFFECT
         matters = effect in (Effect.BINDING, Effect.VIOLATED)

@@ -20,6 +20,7 @@ class Effect(Enum):
 
     VIOLATED = "is not satisfied"
     BINDING = "shaped the result"
+    NOT_COMPUTED = "holds; what it changed was not computed"
     SATISFIED = "holds with room to spare"
     NO_EFFECT = "made no difference"
     NOT_USED = "was not used by the estimate"

@@ -3,39 +3,39 @@
 For an optimum, only the blocks that a statement is part of are solved again without it, all in one call, at the most
 probable CPTs under the knowledge (cmap with the fit's own prior), whatever the method.
 
-For a posterior mean, draws from Dirichlet(counts + 1) are kept where statements hold: those where every statement of a
-block holds have the mean under data and knowledge, those where every statement but one holds the mean without that one.
-So one set of draws serves all statements of a block, wherever enough of them are kept.
+For a posterior mean, the fit's own method learns again without the statement: prior, sampler and seed are the same, so
+that what is reported is what a reader would find. Statements are taken in turn while time allows; of the others it is
+said that this was not computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 
-from credo.constraints.blocks import Block, stacked
+from credo.constraints.blocks import Block, blocks_of, stacked
 from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.constraints.feasibility import NONE
+from credo.errors import CredoError
 from credo.estimation.constrained import multipliers_by_statement, optimum, without_pinned_prior
+from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
+from credo.estimation.solution import Uncertainty
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified
 from credo.estimation.solvers.certificate import Certificate
 from credo.estimation.solvers.products import with_products
 from credo.estimation.solvers.tasks import Task
-from credo.explain.plausibility import dirichlet_draws
-from credo.types import Flags, Indices, Numbers
+from credo.types import Numbers
 
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
-DRAWS = 20_000
-FIRST_DRAWS = 500  # that show whether enough of them will be kept
-MAX_CELLS = 4_000_000  # of draws and constraints that are held at a time
-ENOUGH_DRAWS = 200  # for a mean
-TOLERANCE = 1e-12
-EQUALITY_TOLERANCE = 0.01  # equalities have probability zero: they are read as equal within this
+ERRORS = 3.0  # standard errors of both means within which a difference may be chance
+LEAST_SECONDS = 5.0  # for learning again without statements, however quick the fit was
+SHARE_OF_FIT = 0.5  # of the time that learning took
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ class StatementEffect:
 
     changes: tuple[Change, ...]
     log_likelihood_gain: float  # of the data without it, at the most probable CPTs
+    is_known: bool = True  # False where learning again would have taken too long
 
     @property
     def largest(self) -> float:
@@ -60,13 +61,23 @@ class StatementEffect:
         return self.changes[0].amount if self.changes else 0.0
 
 
-def effects_of_statements(problem: Problem, *, of_mean: bool = False) -> dict[int, StatementEffect]:
-    """The effect of each statement that constrains a block; on the posterior mean where that is asked for."""
+def effects_of_statements(
+    problem: Problem, mean: Numbers | None = None, posterior: Uncertainty | None = None, seconds: float = 0.0
+) -> dict[int, StatementEffect]:
+    """The effect of each statement that constrains a block; on the posterior mean where there is one.
+
+    `mean` is the fit's, and `seconds` how long the fit took: learning again may take half of that.
+    """
     effects = effects_on_optimum(problem)
-    if of_mean:
-        changes = changes_of_means(problem)
-        effects |= {number: replace(effects[number], changes=tuple(own)) for number, own in changes.items()}
-    return effects
+    if mean is None or posterior is None:
+        return effects
+    first = sorted(effects, key=lambda number: (-effects[number].largest, number))
+    allowed = max(LEAST_SECONDS, SHARE_OF_FIT * seconds)
+    changes = changes_of_means(problem, mean, posterior, allowed, first)
+    return {
+        number: replace(each, changes=tuple(changes.get(number, ())), is_known=number in changes)
+        for number, each in effects.items()
+    }
 
 
 def effects_by_configuration(
@@ -183,63 +194,74 @@ def without_statement(block: Block, number: int) -> Block:
     )
 
 
-def changes_of_means(problem: Problem) -> dict[int, list[Change]]:
-    """The changes of the posterior mean, for each hard statement whose blocks all keep enough draws."""
-    weights = problem.vector()
+def changes_of_means(
+    problem: Problem, mean: Numbers, posterior: Uncertainty, seconds: float, first: Sequence[int]
+) -> dict[int, list[Change]]:
+    """How the posterior mean changes if a statement is left out: by learning again without it, with the same method.
+
+    `mean` is the fit's own. Statements are taken in the order of `first` until the time is over, and what was not
+    learned again is not in the result. A change counts where it exceeds the error of both means.
+    """
+    assert problem.method is not None
     found: dict[int, list[Change]] = {}
-    unknown: set[int] = set()  # statements with a block that keeps too few draws
-    for block in problem.blocks:
-        changes = _changes_of_block_means(block, weights[block.parameters], problem.seed)
-        for number in block.statements:
-            if number in changes:
-                found.setdefault(number, []).extend(changes[number])
-            else:
-                unknown.add(number)
-    return {
-        number: sorted(changes, key=lambda change: -change.amount)
-        for number, changes in found.items()
-        if number not in unknown
-    }
+    own_errors = _errors(problem, posterior)
+    own_generals = set(problem.constraints.general_statements)
+    started = perf_counter()
+    for done, number in enumerate(first):
+        used = perf_counter() - started
+        if done and used + used / done > seconds:
+            break
+        if len(problem.zeros) and number in own_generals:  # zeros stand for such a statement by its place
+            continue
+        other = _without(problem, number)
+        try:
+            solution = problem.method.estimate(other) if other.dataset is None else estimate_incomplete(other)
+        except CredoError:
+            continue
+        if solution.posterior is None:
+            continue
+        theta = problem.layout.pack(
+            {name: solution.cpts.get(name, problem.network.cpts.get(name)) for name in problem.layout.names}
+        )
+        errors = np.hypot(own_errors, _errors(problem, solution.posterior))
+        found[number] = _changes(problem, np.abs(theta - mean), errors, number)
+    return found
 
 
-def _changes_of_block_means(block: Block, counts: Numbers, seed: int) -> dict[int, list[Change]]:
-    hard = block.linear.hard
-    numbers = np.unique(block.linear.statements[hard])
-    if not len(numbers) or any(product.confidence is None for product in block.products):
-        return {}
-    draws = min(DRAWS, max(ENOUGH_DRAWS, MAX_CELLS // (block.size + len(block.linear))))
-    rng = np.random.default_rng([seed, int(block.parameters[0])])
-    theta = dirichlet_draws(rng, block, counts + 1.0, min(FIRST_DRAWS, draws))
-    fails = _violated(block, hard, numbers, theta)
-    kept = int((~fails.any(axis=1)).sum())
-    if kept / len(theta) < 0.5 * ENOUGH_DRAWS / draws:
-        return {}
-    if draws > len(theta):
-        theta = np.concatenate((theta, more := dirichlet_draws(rng, block, counts + 1.0, draws - len(theta))))
-        fails = np.concatenate((fails, _violated(block, hard, numbers, more)))
-    failures = fails.sum(axis=1)
-    all_hold, one_fails = failures == 0, failures == 1
-    count = int(all_hold.sum())
-    if count < ENOUGH_DRAWS:
-        return {}
-    total = theta[all_hold].sum(axis=0)
-    failing = fails[one_fails].astype(np.float64)  # (draws, statements): which one it is that fails
-    means_without = (total + failing.T @ theta[one_fails]) / (count + failing.sum(axis=0))[:, None]
-    largest = np.maximum.reduceat(np.abs(total / count - means_without), block.distributions[:-1], axis=1)
-    return {
-        number: [
-            Change(*block.configurations[d], float(largest[k, d]))
-            for d in np.flatnonzero(largest[k] > LEAST_CHANGE_OF_MEAN)
-        ]
-        for k, number in enumerate(numbers.tolist())
-    }
+def _without(problem: Problem, number: int) -> Problem:
+    """The problem without a statement."""
+    stated = problem.constraints
+    constraints = replace(
+        stated,
+        linear=stated.linear.take(stated.linear.statements != number),
+        products=tuple(each for each in stated.products if each.statement != number),
+        general=tuple(each for each in stated.general if each.statement != number),
+    )
+    return replace(problem, constraints=constraints, blocks=blocks_of(constraints), progress=None, pinned=NONE)
 
 
-def _violated(block: Block, hard: Flags, numbers: Indices, theta: Numbers) -> Flags:
-    """(draws, statements) whether a constraint of a statement does not hold."""
-    linear = block.linear.take(hard)
-    excess = linear.matrix(block.size) @ theta.T - linear.bounds[:, None]  # (constraints, draws)
-    violated = np.where(linear.equality[:, None], np.abs(excess) > EQUALITY_TOLERANCE, excess > TOLERANCE)
-    order = np.argsort(linear.statements, kind="stable")
-    firsts = np.searchsorted(linear.statements[order], numbers)
-    return np.asarray(np.logical_or.reduceat(violated[order], firsts, axis=0).T, dtype=np.bool_)
+def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:
+    """The standard error of each mean, where the method knows it."""
+    errors = getattr(posterior, "errors", None)
+    if not errors:
+        return np.zeros(problem.layout.size)
+    shapes = {name: problem.network.shape(name) for name in problem.layout.names}
+    return problem.layout.pack({name: errors.get(name, np.zeros(shapes[name])) for name in shapes})
+
+
+def _changes(problem: Problem, differences: Numbers, errors: Numbers, number: int) -> list[Change]:
+    """The changes of the distributions that share a block with the statement, the largest first."""
+    notable = np.where(differences > np.maximum(LEAST_CHANGE_OF_MEAN, ERRORS * errors), differences, 0.0)
+    general = number in problem.constraints.general_statements
+    blocks = [block for block in problem.blocks if general or number in block.statements]
+    found: dict[tuple[str, int], float] = {}
+    for block in blocks:
+        largest = np.maximum.reduceat(notable[block.parameters], block.distributions[:-1])
+        for d in np.flatnonzero(largest > 0.0).tolist():
+            found[block.configurations[d]] = float(largest[d])
+    if general:
+        for name in problem.layout.names:
+            for index, amount in enumerate(problem.layout.view(notable, name).max(axis=-1).ravel().tolist()):
+                if amount > 0.0:
+                    found[name, index] = amount
+    return sorted((Change(*place, amount) for place, amount in found.items()), key=lambda each: -each.amount)

@@ -28,6 +28,7 @@ FEW_TEXTS = 100  # of a column that are looked at first: most columns of texts h
 # Words that often stand for a missing value, but may be states: only a reader knows.
 DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
 _COMMA = re.compile(r"[+-]?\d+,\d+")
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*+)(?:\.0*+)?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}( .*)?")
 
 
@@ -129,6 +130,8 @@ def _number_texts(column: pl.Series) -> ColumnValues | None:
     if found.is_measured:
         return found
     distinct = texts.drop_nulls().unique().to_list()
+    if all(map(_WHOLE.fullmatch, distinct)):  # 1.0 is how pandas writes 1 in a column with missing values
+        return found
     ordered = sorted(distinct, key=lambda text: (float(text), text))
     return ColumnValues(column.name, found.rows, len(ordered), tuple(ordered), found.numbers, False, False)
 

@@ -345,6 +345,9 @@ def _points(words: Sequence[str]) -> tuple[tuple[float, ...], tuple[LineMistake,
     if mistakes:
         return (), tuple(mistakes)
     points = tuple(float(word) for word in words)
+    for word, point in zip(words, points, strict=True):
+        if re.fullmatch(r"[+-]?\d+", word) and int(point) != int(word):
+            return points, (mistake_at(word, "cut-not-exact", word=word, largest=str(2**53)),)
     for (low, high), word in zip(pairwise(points), words[1:], strict=False):
         if not low < high:
             before = words[words.index(word) - 1]

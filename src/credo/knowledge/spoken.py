@@ -42,7 +42,8 @@ SCALE: dict[str, tuple[float, float]] = {
     "exceptionally unlikely": (0.0, 0.01),
 }
 ABOUT = 0.2  # "about p" is p give or take a fifth of p, or of 1 − p where that is smaller …
-LEAST_ABOUT = 0.01  # … and at least a percentage point
+LEAST_ABOUT = 0.01  # … and at least a percentage point, …
+SMALL_ABOUT = 0.5  # … but no more than half of a small number: "about 1e-4" is 5e-5 to 1.5e-4
 ABOUT_TIMES = 0.2  # "about 5 times" is 4 to 6 times
 
 
@@ -55,8 +56,10 @@ class Range(NamedTuple):
 
 def about(value: float) -> tuple[float, float]:
     """The range that "about p" stands for."""
-    width = max(LEAST_ABOUT, ABOUT * min(value, 1.0 - value))
-    return max(0.0, round(value - width, 12)), min(1.0, round(value + width, 12))  # 0.68, not 0.6799999999999999
+    smaller = min(value, 1.0 - value)
+    width = max(ABOUT * smaller, min(LEAST_ABOUT, SMALL_ABOUT * smaller)) if smaller > 0.0 else LEAST_ABOUT
+    low, high = (float(f"{end:.12g}") for end in (value - width, value + width))  # 0.68, not 0.6799999999999999
+    return max(0.0, low), min(1.0, high)
 
 
 _WORDS = re.compile(

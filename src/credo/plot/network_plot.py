@@ -17,7 +17,6 @@ from credo.drawing.network_boxes import (
     influence,
     network_boxes,
     network_picture,
-    percent,
     shortened,
 )
 from credo.errors import counted
@@ -25,6 +24,7 @@ from credo.explain.explanation import Explanation
 from credo.model.network import Network
 from credo.plot.axes import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
+from credo.probability_texts import short_percent
 from credo.questions.marginal_bars import fit_marginals, network_marginals
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import explain_fit
@@ -157,7 +157,7 @@ def _draw_box(ax: Axes, corner: Point, box: Box, change: float, scale: float, co
             ax.plot(ends, [middle_y] * 2, color=colours["ink"], linewidth=max(0.5, scale), solid_capstyle="butt")
         ax.text(left + PADDING, middle_y, shortened(bar.state, LONG_STATE), fontsize=0.85 * size, **style)
         right = left + box.width - PADDING + 2
-        ax.text(right, middle_y, percent(bar.probability), ha="right", fontsize=0.85 * size, **style)
+        ax.text(right, middle_y, short_percent(bar.probability), ha="right", fontsize=0.85 * size, **style)
     if box.omitted:
         y = top + HEAD_HEIGHT + ROW_HEIGHT * (len(box.rows) + 0.5)
         ax.text(left + PADDING, y, f"and {counted(box.omitted, 'more state')}", fontsize=0.85 * size, **style)

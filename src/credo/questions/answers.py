@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.errors import OptionError, QueryError
-from credo.explain.number_texts import interval_percents, percent_digits
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
 from credo.model.network import Network
+from credo.probability_texts import interval_percents, percent_digits
 from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
 from credo.questions.question_draws import cpt_distribution, draws_for

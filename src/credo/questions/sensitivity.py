@@ -12,6 +12,7 @@ from credo.errors import QueryError
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.probability_texts import percent_digits
 from credo.questions.evidence import soft_likelihoods
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult
@@ -51,16 +52,17 @@ class Sensitivity:
     evidence: pl.DataFrame = field(repr=False)
 
     def __str__(self) -> str:
-        lines = [f"{self.query} = {self.probability:.1%} at the learned CPTs."]
+        lines = [f"{self.query} = {percent_digits(self.probability)} at the learned CPTs."]
         if len(self.evidence):
             lines.append("Without this evidence it would be:")
             lines += [
-                f"  {row['evidence']}: {row['without']:.1%}" for row in self.evidence.head(5).iter_rows(named=True)
+                f"  {row['evidence']}: {percent_digits(row['without'])}"
+                for row in self.evidence.head(5).iter_rows(named=True)
             ]
         if len(self.parameters):
             lines.append("If one of these numbers were one percentage point larger, it would change by (points):")
             lines += [
-                f"  {row['parameter']} = {row['value']:.1%}: {100 * row['change_per_point']:+.2f}"
+                f"  {row['parameter']} = {percent_digits(row['value'])}: {100 * row['change_per_point']:+.2f}"
                 for row in self.parameters.head(8).iter_rows(named=True)
             ]
         return "\n".join(lines)

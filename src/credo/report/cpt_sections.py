@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 
-from credo.drawing.network_boxes import cut_text, percent
+from credo.drawing.network_boxes import cut_text
 from credo.explain.explanation import ConfigurationExplanation, Explanation
-from credo.explain.number_texts import interval_digits, probability_digits
 from credo.explain.statement_references import StatementReference
 from credo.model.network import Network
+from credo.probability_texts import interval_digits, probability_digits, short_percent
 from credo.questions.marginal_bars import Marginals
 from credo.report.html import as_text, folded, table
 from credo.terminal import escape
@@ -101,9 +101,14 @@ def probability_table(marginals: Marginals, anchors: Anchors) -> str:
     for name, own in marginals.bars.items():
         title = f'<a href="#{anchors.cpt(name)}">{escape(name)}</a>' if name in anchors.shown else escape(name)
         for place, bar in enumerate(own):
-            ends = f"{percent(bar.low)} to {percent(bar.high)}" if bar.low is not None and bar.high is not None else "–"
+            ends = (
+                f"{short_percent(bar.low)} to {short_percent(bar.high)}"
+                if bar.low is not None and bar.high is not None
+                else "–"
+            )
+            shown = short_percent(bar.probability)
             rows.append(
-                f"<tr><td>{title if place == 0 else ''}<td>{as_text(bar.state)}<td>{as_text(percent(bar.probability))}"
+                f"<tr><td>{title if place == 0 else ''}<td>{as_text(bar.state)}<td>{as_text(shown)}"
                 + (f"<td>{as_text(ends)}" if marginals.with_intervals else "")
             )
     headings = ["variable", "state", "probability", *(["95% interval"] if marginals.with_intervals else [])]

@@ -11,9 +11,9 @@ from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.misfits import PredictiveChecks
-from credo.explain.number_texts import belief_digits, interval_percents, percent_digits
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
+from credo.probability_texts import belief_digits, interval_percents, percent_digits
 from credo.questions.marginal_bars import Marginals, fit_marginals
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
@@ -62,6 +62,7 @@ _DOUBTED_KEY = (
     "from the data and the other statements alone."
 )
 _UNIMPORTANT = {
+    Effect.NOT_COMPUTED: "hold; what they changed was not computed, which would take long",
     Effect.SATISFIED: "hold with room to spare",
     Effect.NO_EFFECT: "made no difference",
     Effect.NO_CONSTRAINT: "do not limit probabilities",

@@ -15,12 +15,12 @@ from rich.text import Text
 from credo.errors import counted
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
-from credo.explain.number_texts import belief_digits, interval_digits, probability_digits
 from credo.explain.summary import what_is_contradicted, what_was_learned, what_was_not_used
 from credo.explain.violations import ONLY_CHECKED
 from credo.findings import Finding
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.probability_texts import belief_digits, interval_digits, probability_digits
 from credo.report.check_text import plain_text
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import binding_statements, doubted_statements_of, has_multipliers, violated_statements

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
-from credo.explain.number_texts import percent_digits
+from credo.probability_texts import percent_digits
 from credo.report.html import as_text, bullets, table
 from credo.terminal import escape
 

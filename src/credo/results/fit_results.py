@@ -228,7 +228,8 @@ class FitResult:
     def binding(self) -> pl.DataFrame:
         """The statements that shaped the result, and how much each matters.
 
-        A posterior mean is at no bound; there the numbers are those at the most probable CPTs.
+        A posterior mean is at no bound: there it is learned again without each statement, and those that change it are
+        listed, as `explain` does; how much they matter is computed at the most probable CPTs, and may be zero.
 
         Returns
         -------

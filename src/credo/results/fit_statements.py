@@ -11,7 +11,7 @@ from credo.errors import OptionError
 from credo.estimation import constrained
 from credo.estimation.methods import METHODS
 from credo.explain.build import PERCENTAGE_POINT, explain
-from credo.explain.explanation import Explanation
+from credo.explain.explanation import Effect, Explanation
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.model.expansion import expand
@@ -54,12 +54,21 @@ def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
     """The statements that shaped the result, the one that matters most first."""
     references = references_to(fit.knowledge.statements)
     doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}  # at no bound
+    multipliers = multipliers_of(fit)
+    shaping = {number for number, multiplier in multipliers.items() if multiplier > 0.0}
+    if fit.posterior is not None and fit.problem is not None:  # a mean is at no bound: what leaving each out changes
+        shaping = _changing_the_mean(fit)
     found = [
-        BindingStatement(references[number], PERCENTAGE_POINT * multiplier)
-        for number, multiplier in multipliers_of(fit).items()
-        if multiplier > 0.0 and number not in doubted
+        BindingStatement(references[number], PERCENTAGE_POINT * multipliers.get(number, 0.0))
+        for number in sorted(shaping - doubted)
     ]
     return tuple(sorted(found, key=lambda each: -each.gain_per_point))
+
+
+def _changing_the_mean(fit: FitResult) -> set[int]:
+    """The statements without which the posterior mean would be another: those that `explain` calls shaping."""
+    found = explain_fit(fit, verbose=False)
+    return {each.statement.number for each in found.statements if each.effect is Effect.BINDING}
 
 
 def binding_frame(fit: FitResult) -> pl.DataFrame:
@@ -206,6 +215,7 @@ def explain_fit(
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
+            seconds=fit.seconds,
             unused=unused_statements(
                 fit.network,
                 fit.knowledge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from credo.explain.number_texts import (
+from credo.probability_texts import (
     belief_digits,
     interval_digits,
     interval_percents,
@@ -17,7 +17,8 @@ from credo.explain.number_texts import (
     ("value", "text"),
     [
         (0.0, "0.0%"), (1.0, "100.0%"), (0.331, "33.1%"), (0.05, "5.0%"), (0.00095, "0.095%"), (0.00082, "0.082%"),
-        (0.9995, "99.95%"), (1e-9, "1e-07%"), (0.0123, "1.2%"), (1 - 1e-12, ">99.9999%"),
+        (0.9995, "99.95%"), (1e-9, "1e-9"), (1.13e-6, "1.1e-6"), (3e-20, "<1e-12"),
+        (0.0123, "1.2%"), (1 - 1e-12, ">99.9999%"),
     ],
 )  # fmt: skip
 def test_percentages(value: float, text: str) -> None:
@@ -28,7 +29,7 @@ def test_percentages(value: float, text: str) -> None:
     ("value", "usual", "text"),
     [
         (0.0, 2, "0.00"), (1.0, 2, "1.00"), (0.331, 2, "0.33"), (0.00095, 3, "0.00095"), (0.0008, 2, "0.00080"),
-        (0.9995, 3, "0.9995"), (0.97, 2, "0.97"), (2e-9, 3, "2.0e-09"),
+        (0.9995, 3, "0.9995"), (0.97, 2, "0.97"), (2e-9, 3, "2e-9"),
         (1 - 1e-12, 2, ">0.999999"),
     ],
 )  # fmt: skip
@@ -39,7 +40,7 @@ def test_probabilities(value: float, usual: int, text: str) -> None:
 @pytest.mark.parametrize(
     ("ends", "texts"),
     [
-        ((2e-15, 0.069), ("<0.0001", "0.069")),
+        ((4e-7, 0.069), ("4e-7", "0.069")),
         ((0.93, 1 - 1e-9), ("0.93", ">0.9999")),
         ((0.0, 1.0), ("0.00", "1.00")),
         ((0.0004, 0.35), ("0.00040", "0.35")),
@@ -50,7 +51,8 @@ def test_an_end_near_zero_or_one_is_written_as_a_bound(ends: tuple[float, float]
 
 
 def test_ends_as_percentages() -> None:
-    assert interval_percents(1e-9, 0.999999) == ("<0.01%", ">99.99%")
+    assert interval_percents(4e-7, 0.999999) == ("4e-7", ">99.99%")
+    assert interval_percents(4.4e-7, 3e-6) == ("4e-7", "3e-6")
     assert interval_percents(0.0, 0.356) == ("0.0%", "35.6%")
 
 

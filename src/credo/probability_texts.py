@@ -1,0 +1,78 @@
+"""Probabilities as text, the same everywhere: a small one is not rounded to zero, nor one near certainty to one."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+LEAST_DECIMAL = 1e-4  # smaller probabilities are written with a power of ten: 1.1e-6
+LEAST_SHOWN = 1e-12  # what is smaller is rounding
+LEAST_BELOW_ONE = 1e-6  # so much below one is a bound: >99.9999%
+LEAST_END = 1e-4  # an end of an interval that is nearer to 1 is not known more precisely
+
+
+def probability_digits(value: float, usual: int) -> str:
+    """A probability with the usual number of decimals, and more where fewer than two digits of it would be seen."""
+    if 0.0 < value < LEAST_DECIMAL:
+        return _scientific(value, 2)
+    if 1.0 - LEAST_BELOW_ONE < value < 1.0:
+        return ">0.999999"
+    return f"{value:.{max(usual, _decimals_needed(value))}f}"
+
+
+def percent_digits(value: float, usual: int = 1) -> str:
+    """The same as a percentage: `33.1%`, `0.095%`; a small probability is no percentage: `1.1e-6`."""
+    if 0.0 < value < LEAST_DECIMAL:
+        return _scientific(value, 2)
+    if 1.0 - LEAST_BELOW_ONE < value < 1.0:
+        return ">99.9999%"
+    return f"{value:.{max(usual, _decimals_needed(value) - 2)}%}"
+
+
+def interval_digits(low: float, high: float) -> tuple[str, str]:
+    """The ends of an interval with two decimals, and more where they would be rounded to 0 or 1: `4e-7`, `0.35`."""
+    return _end(low, ">0.9999", probability_digits(low, 2)), _end(high, ">0.9999", probability_digits(high, 2))
+
+
+def interval_percents(low: float, high: float) -> tuple[str, str]:
+    """The same as percentages: `4e-7`, `35.0%`."""
+    return _end(low, ">99.99%", percent_digits(low)), _end(high, ">99.99%", percent_digits(high))
+
+
+def short_percent(value: float) -> str:
+    """A percentage where there is little room: `35%`, `3.1%`, `0.02%`, `4e-7`."""
+    if 0.0 < value < LEAST_DECIMAL:
+        return _scientific(value, 1)
+    if value < 0.0005:
+        return f"{value:.2%}" if value else "0%"
+    if 0.9995 <= value < 1.0:
+        return ">99.9%"
+    return f"{value:.1%}" if value < 0.0995 or 0.99 < value < 1.0 else f"{value:.0%}"
+
+
+def belief_digits(value: float) -> str:
+    """How probable a statement is, as a share of draws, of which two decimals are known: `<0.01`, `0.87`, `>0.99`."""
+    if value < 0.005:
+        return "<0.01"
+    return ">0.99" if value > 0.995 else f"{value:.2f}"
+
+
+def _end(value: float, above: str, otherwise: str) -> str:
+    """An end of an interval: one digit of a small one is enough."""
+    if 0.0 < value < LEAST_DECIMAL:
+        return _scientific(value, 1)
+    return above if 1.0 - LEAST_END < value < 1.0 else otherwise
+
+
+def _scientific(value: float, digits: int) -> str:
+    """`1.1e-6`, without the zeros that Python writes."""
+    if value < LEAST_SHOWN:
+        return "<1e-12"
+    number, _, power = f"{value:.{digits - 1}e}".partition("e")
+    return f"{number.removesuffix('.0')}e{int(power)}"
+
+
+def _decimals_needed(value: float) -> int:
+    """For two digits of a small probability, and for one of what another lacks to one."""
+    if not 0.0 < value < 1.0:
+        return 0
+    return max(1 - floor(log10(value)), -floor(log10(1.0 - value)))
