@@ -88,8 +88,13 @@ def pyagrum_from_learner(folder: Path) -> Callable[[], Any]:
     import pyagrum
 
     network = pyagrum.loadBN(str(folder / "network.bif"))
-    learner = pyagrum.BNLearner(str(folder / "data.csv"), network)
+    learner = _with_prior(pyagrum.BNLearner(str(folder / "data.csv"), network))
     return lambda: learner.learnParameters(network.dag())
+
+
+def _with_prior(learner: Any) -> Any:
+    """A learner of pyAgrum with a prior: without one it refuses configurations of parents that no row has."""
+    return learner.useSmoothingPrior(1.0)
 
 
 def polars_from_frame(folder: Path) -> Callable[[], Any]:
@@ -117,7 +122,7 @@ def pyagrum_from_csv(folder: Path) -> Callable[[], Any]:
     import pyagrum
 
     network = pyagrum.loadBN(str(folder / "network.bif"))
-    return lambda: pyagrum.BNLearner(str(folder / "data.csv"), network).learnParameters(network.dag())
+    return lambda: _with_prior(pyagrum.BNLearner(str(folder / "data.csv"), network)).learnParameters(network.dag())
 
 
 def polars_from_csv(folder: Path) -> Callable[[], Any]:
