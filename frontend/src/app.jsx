@@ -203,7 +203,62 @@ function moveTab(event) {
   document.getElementById(`tab-${id}`)?.focus();
 }
 
+// How wide the panels are, and which of them are away; kept for the next time.
+const SIDES = { left: { width: 29, least: 14, most: 60 }, right: { width: 26, least: 16, most: 60 } }; // percent of the page
+const STEP = 2; // percent, of an arrow key
+
+function readLayout() {
+  try {
+    const found = JSON.parse(localStorage.getItem("credo-layout"));
+    const width = (side) => (Number.isFinite(found?.[side]) ? Math.min(SIDES[side].most, Math.max(SIDES[side].least, found[side])) : SIDES[side].width);
+    return { left: width("left"), right: width("right"), hidden: { left: Boolean(found?.hidden?.left), right: Boolean(found?.hidden?.right) } };
+  } catch {
+    return { left: SIDES.left.width, right: SIDES.right.width, hidden: { left: false, right: false } };
+  }
+}
+
+// The border between two panels: drag it, or move it with the arrow keys; its button puts the panel away.
+function Border({ side, layout, change }) {
+  const name = side === "left" ? "knowledge" : "answers";
+  const hidden = layout.hidden[side];
+  const resize = (percent) => change({ ...layout, [side]: Math.min(SIDES[side].most, Math.max(SIDES[side].least, percent)) });
+  const drag = (event) => {
+    if (event.target.closest("button") || hidden) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+  };
+  const move = (event) => {
+    if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+    const share = (100 * event.clientX) / window.innerWidth;
+    resize(side === "left" ? share : 100 - share);
+  };
+  const key = (event) => {
+    const outwards = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+    if (!outwards || event.target.closest("button")) return;
+    event.preventDefault();
+    resize(layout[side] + (side === "left" ? outwards : -outwards));
+  };
+  const arrow = (side === "left") === hidden ? "›" : "‹";
+  return (
+    <div className={`border ${side}`}>
+      <div className="grip" role="separator" tabIndex={hidden ? -1 : 0} aria-orientation="vertical" aria-label={`Width of the ${name}`} aria-valuenow={Math.round(layout[side])} aria-valuemin={SIDES[side].least} aria-valuemax={SIDES[side].most} onPointerDown={drag} onPointerMove={move} onKeyDown={key} />
+      <button type="button" aria-label={hidden ? `Show the ${name}` : `Put the ${name} away`} aria-expanded={!hidden} onClick={() => change({ ...layout, hidden: { ...layout.hidden, [side]: !hidden } })}>
+        {arrow}
+      </button>
+    </div>
+  );
+}
+
 export function App() {
+  const [layout, setLayout] = useState(readLayout);
+  const change = (fresh) => {
+    setLayout(fresh);
+    try {
+      localStorage.setItem("credo-layout", JSON.stringify({ left: fresh.left, right: fresh.right, hidden: fresh.hidden }));
+    } catch {
+      // It is as usual next time.
+    }
+  };
+  const columns = `${layout.hidden.left ? "0px" : `${layout.left}%`} minmax(0, 1fr) ${layout.hidden.right ? "0px" : `${layout.right}%`}`;
   const start = useStudio((s) => s.start);
   const opened = useStudio((s) => s.opened);
   const state = useStudio((s) => s.state);
@@ -234,13 +289,15 @@ export function App() {
           </button>
         ))}
       </nav>
-      <main className={`work view-${view}`}>
+      <main className={`work view-${view} ${layout.hidden.left ? "no-left" : ""} ${layout.hidden.right ? "no-right" : ""}`} style={{ "--columns": columns }}>
         <section className="know" aria-label="Knowledge">
           {opened && <Editor />}
           <KnowList />
         </section>
         <section className="network" aria-label="Network">
+          <Border side="left" layout={layout} change={change} />
           <Graph />
+          <Border side="right" layout={layout} change={change} />
         </section>
         <section className="answers" id="answers" aria-label="Answers">
           <div className="tabs" role="tablist" aria-label="Answers" onKeyDown={moveTab}>

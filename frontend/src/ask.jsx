@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Scores } from "./scores.jsx";
-import { at, givenNow, knownOf } from "./names.js";
+import { at, givenNow, knownOf, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
@@ -22,10 +22,10 @@ function Target({ variable, state, setState }) {
         const [value, low, high] = own ?? [];
         const hasInterval = low !== null && low !== undefined && low < high;
         return (
-          <li key={each} title={describe(each, own, was)}>
+          <li key={each} title={describe(labelOf(variable, each), own, was)}>
             <label className="pick">
               <input type="radio" name="target-state" checked={each === state} onChange={() => setState(each)} />
-              <span>{each}</span>
+              <span>{labelOf(variable, each)}</span>
             </label>
             <Bar numbers={own} before={was} />
             <b>{percent(value)}</b>
@@ -51,7 +51,7 @@ const Case = memo(() => {
   const given = useStudio((s) => s.given);
   const { observe } = useStudio.getState();
   const [filter, setFilter] = useState("");
-  const shown = network.variables.filter((each) => each.name.toLowerCase().includes(filter.toLowerCase()));
+  const shown = network.variables.filter((each) => `${each.label} ${each.name}`.toLowerCase().includes(filter.toLowerCase()));
   return (
     <>
       {network.variables.length > MANY && (
@@ -70,8 +70,8 @@ const Case = memo(() => {
         <tbody>
           {shown.slice(0, MOST).map((each) => (
             <tr key={each.name}>
-              <th scope="row" title={each.name}>
-                <span>{each.name}</span>
+              <th scope="row" title={[each.name, each.about].filter(Boolean).join("\n")}>
+                <span>{each.label}</span>
               </th>
               <td>
                 <select
@@ -88,14 +88,14 @@ const Case = memo(() => {
                   <optgroup label="observed">
                     {each.states.map((state) => (
                       <option key={state} value={`=${state}`}>
-                        {state}
+                        {labelOf(each, state)}
                       </option>
                     ))}
                   </optgroup>
                   <optgroup label="set by us (an intervention)">
                     {each.states.map((state) => (
                       <option key={state} value={`!${state}`}>
-                        set to {state}
+                        set to {labelOf(each, state)}
                       </option>
                     ))}
                   </optgroup>
@@ -293,7 +293,9 @@ export function AskPanel() {
         How probable is
         <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
           {network.variables.map((each) => (
-            <option key={each.name}>{each.name}</option>
+            <option key={each.name} value={each.name}>
+              {each.label}
+            </option>
           ))}
         </select>
       </label>

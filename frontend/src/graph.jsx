@@ -17,7 +17,7 @@ import {
 } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { FarNames } from "./far_names.jsx";
-import { at, countGiven, givenNow } from "./names.js";
+import { at, countGiven, givenNow, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -29,6 +29,7 @@ const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 const MANY = 12; // variables from which on a field finds them
 const MOVING = 200; // milliseconds that it takes to bring something into sight
+const [THINNEST, THICKEST] = [1, 4.5]; // pixels, of arrows
 const PAN = 60; // pixels, of an arrow key
 const MARGINS = { top: "52px", bottom: "30px", x: 0.05 }; // for the field, the buttons and the legend around the network
 
@@ -38,6 +39,17 @@ function bounds({ boxes, routes }) {
   const ys = Object.values(boxes).flatMap(([, y, , height]) => [y, y + height]);
   const [x, y] = [Math.min(...xs), Math.min(...ys)];
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+// The box of a folded group, as the studio calls it.
+const GROUP = "\u001f";
+
+// What a variable shows when there is room for one number: what was observed, or the key state with its probability.
+function keyOf(variable, numbers) {
+  const order = variable.order ?? variable.states;
+  const value = (state) => at(numbers, state)?.[0];
+  const state = order.length === 2 ? order[1] : order.reduce((best, each) => ((value(each) ?? 0) > (value(best) ?? 0) ? each : best), order[0]);
+  return numbers && value(state) !== undefined ? { state, label: labelOf(variable, state), value: value(state) } : null;
 }
 
 export const arcId = (parent, child) => JSON.stringify([parent, child]);
@@ -54,14 +66,14 @@ function curve(points) {
 }
 
 // Between boxes that were moved, an arrow goes straight there.
-function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd }) {
+function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd, selected }) {
   const [straight] = data?.points ? [] : getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
   const path = straight ?? curve(data.points);
-  return <BaseEdge id={id} path={path} markerEnd={markerEnd} className={data?.kind} interactionWidth={18} />;
+  return <BaseEdge id={id} path={path} markerEnd={markerEnd} className={data?.kind} interactionWidth={18} style={data?.width && !selected ? { strokeWidth: data.width } : undefined} />;
 }
 
 const TIPS = Object.fromEntries(
-  ["raises", "lowers", "neutral"].map((kind) => [kind, { type: MarkerType.ArrowClosed, width: 13, height: 13, color: `var(--${kind})` }]),
+  ["raises", "lowers", "neutral"].map((kind) => [kind, { type: MarkerType.ArrowClosed, markerUnits: "userSpaceOnUse", width: 20, height: 20, color: `var(--${kind})` }]),
 );
 const MEANING = { raises: "raises", lowers: "lowers", neutral: "neither raises nor lowers throughout" };
 
@@ -130,6 +142,26 @@ export function describe(state, numbers, before) {
   return `${state} ${percent(value)}${interval}${before === undefined ? "" : `; ${percent(before)} in the previous fit`}`;
 }
 
+// Seen from afar, a box is a bar itself: of what was observed, or of the key state.
+function KeyFill({ variable, numbers, known }) {
+  const key = known === undefined ? keyOf(variable, numbers) : { value: 1 };
+  return <i className="key-fill" aria-hidden="true" style={{ width: `${100 * (key?.value ?? 0)}%` }} />;
+}
+
+// A folded group: one box for all its variables.
+const GroupNode = memo(({ data: { name, members } }) => (
+  <div className="node group-node" role="group" aria-label={`Group ${name}, folded`}>
+    <Handle type="target" position={Position.Top} isConnectable={false} />
+    <button type="button" className="name" title={members.join(", ")} onClick={() => useStudio.getState().fold(name)}>
+      <span>+ {name}</span>
+      <em>
+        {members.length} variable{members.length === 1 ? "" : "s"}
+      </em>
+    </button>
+    <Handle type="source" position={Position.Bottom} isConnectable={false} />
+  </div>
+));
+
 const VariableNode = memo(({ data: variable }) => {
   const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
   const before = useStudio((s) => at(s.bars?.before, variable.name));
@@ -137,6 +169,7 @@ const VariableNode = memo(({ data: variable }) => {
   const set = useStudio((s) => at(s.given.do, variable.name));
   const soft = useStudio((s) => at(s.given.soft, variable.name));
   const stale = useStudio((s) => s.changes.length > 0);
+  const group = useStudio((s) => Object.entries(s.network?.groups ?? {}).find(([, members]) => members.includes(variable.name))?.[0]);
   const selected = useStudio((s) => s.selected === variable.name);
   const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
   const { observe, show } = useStudio.getState();
@@ -148,12 +181,21 @@ const VariableNode = memo(({ data: variable }) => {
         type="button"
         className="name"
         aria-pressed={selected}
-        title={variable.name}
+        title={[variable.label === variable.name ? variable.name : `${variable.label} (${variable.name})`, variable.about].filter(Boolean).join("\n")}
         onClick={() => show({ selected: variable.name, clickedInNetwork: variable.name })}
+        onKeyDown={(event) => {
+          if (event.key === "Delete" || event.key === "Backspace") removeVariables([variable.name]);
+        }}
       >
-        <span>{variable.name}</span>
+        <KeyFill variable={variable} numbers={numbers} known={observed ?? set} />
+        <span className={variable.label.length > 20 ? "long" : ""}>{variable.label}</span>
         {kind && <em>{{ observed: "observed", set: "set by us", soft: "uncertain finding" }[kind]}</em>}
       </button>
+      {group && (
+        <button type="button" className="fold nodrag" title={`Fold the group ${group}`} aria-label={`Fold the group ${group}, with ${variable.name}`} onClick={() => useStudio.getState().fold(group)}>
+          −
+        </button>
+      )}
       <div className="states">
         {variable.states.slice(0, MOST_STATES).map((state) => {
           const [own, was] = [at(numbers, state), at(before, state)];
@@ -163,11 +205,11 @@ const VariableNode = memo(({ data: variable }) => {
             key={state}
             className="state nodrag"
             aria-pressed={observed === state || set === state}
-            aria-label={`${describe(state, own, was)}; ${variable.name}`}
-            title={describe(state, own, was)}
+            aria-label={`${describe(labelOf(variable, state), own, was)}; ${variable.name}`}
+            title={describe(labelOf(variable, state), own, was)}
             onClick={(event) => observe(variable.name, state, event.altKey ? "do" : clickMeans)}
           >
-            <span className="label">{state}</span>{" "}
+            <span className="label">{labelOf(variable, state)}</span>{" "}
             <Bar numbers={own} before={was} />
             <span className="number">{own ? percent(own[0]) : ""}</span>
           </button>
@@ -189,11 +231,25 @@ function chooseArc(edge) {
   useStudio.setState({ selectedArc: edge.id, selected: edge.target, clickedInNetwork: edge.target, panel: "draw", view: oneAtATime ? "answers" : view });
 }
 
-const nodeTypes = { variable: VariableNode };
+// Variables that are drawn in the text are removed from it; Undo brings them back.
+async function removeVariables(names) {
+  const { opened, edit } = useStudio.getState();
+  if (opened?.network) {
+    useStudio.setState({ error: `The variables come from ${opened.network}: write them into the text first (Draw), then change them.` });
+    return;
+  }
+  for (const name of names) if (!(await edit({ op: "remove_variable", name }))) return;
+}
+
+const nodeTypes = { variable: VariableNode, group: GroupNode };
 const edgeTypes = { arrow: Arrow };
 
 function Flow() {
-  const { network, picture } = useStudio((s) => s.drawing);
+  const { network, picture, part } = useStudio((s) => s.drawing);
+  const isWhole = part === "[[],null]";
+  const focus = useStudio((s) => s.focus);
+  const computing = useStudio((s) => s.computing);
+  const rough = useStudio((s) => s.bars?.rough);
   const given = useStudio((s) => s.given);
   const impossible = useStudio((s) => s.impossible);
   const hasBefore = useStudio((s) =>
@@ -214,9 +270,9 @@ function Flow() {
   const generation = useStudio((s) => s.state?.generation);
   const moved = useRef(new Map());
   useMemo(() => {
-    const kept = useStudio.getState().view?.positions ?? {};
+    const kept = isWhole ? (useStudio.getState().arrangement?.positions ?? {}) : {}; // a part has places of its own
     moved.current = new Map(Object.entries(kept).map(([name, [x, y]]) => [name, { x, y }]));
-  }, [generation]);
+  }, [generation, part]);
 
   const [nodes, setNodes, onNodesChange] = useNodesState([]);
   const routes = useMemo(() => new Map(picture.routes.map(([parent, child, points]) => [arcId(parent, child), points])), [picture]);
@@ -231,38 +287,55 @@ function Flow() {
   // From top to bottom and left to right, as the Tab key goes through them.
   const inOrder = useMemo(() => {
     const [place, down] = [0, 1].map((axis) => (each) => at(picture.boxes, each.name)?.[axis] ?? 0);
-    return [...network.variables].sort((a, b) => down(a) - down(b) || place(a) - place(b));
+    const folded = Object.entries(network.groups ?? {})
+      .filter(([name]) => at(picture.boxes, GROUP + name))
+      .map(([name, members]) => ({ name: GROUP + name, group: { name, members }, parents: [] }));
+    const drawn = [...network.variables.filter((each) => at(picture.boxes, each.name)), ...folded];
+    return drawn.sort((a, b) => down(a) - down(b) || place(a) - place(b));
   }, [network, picture]);
   useEffect(() => {
     setNodes(
       inOrder.map((each) => {
         const { x, y, width, height } = boxOf(each.name);
-        return { id: each.name, type: "variable", data: each, position: { x, y }, width, height, ariaLabel: each.name };
+        const own = each.group ? { type: "group", data: each.group, ariaLabel: `Group ${each.group.name}` } : { type: "variable", data: each, ariaLabel: each.name };
+        return { id: each.name, ...own, position: { x, y }, width, height };
       }),
     );
   }, [inOrder, setNodes]);
   const edges = useMemo(
-    () =>
-      inOrder.flatMap((each) =>
-        each.parents.map((parent) => {
-          const id = arcId(parent, each.name);
-          const learned = supported === null || supported.has(each.name) ? at(at(arrows, each.name), parent) : undefined;
+    () => {
+      const byName = new Map(inOrder.map((each) => [each.name, each]));
+      return picture.routes
+        .filter(([parent, child]) => byName.has(parent) && byName.has(child))
+        .map(([parent, child]) => {
+          const each = byName.get(child);
+          const id = arcId(parent, child);
+          if (each.group || byName.get(parent).group) {
+            const names = [parent, child].map((name) => name.replace(GROUP, "group "));
+            const data = { kind: "neutral", points: moved.current.has(parent) || moved.current.has(child) ? null : routes.get(id) };
+            return { id, type: "arrow", source: parent, target: child, data, selectable: false, focusable: false, ariaLabel: `Arrows between ${names.join(" and ")}` };
+          }
+          const [learned, strength] = (supported === null || supported.has(each.name) ? at(at(arrows, each.name), parent) : undefined) ?? [];
           const stated = at(each.stated, parent);
           const kind = learned ?? stated ?? "neutral";
-          const says = learned ? `: ${MEANING[learned]}` : stated ? `: ${MEANING[stated]}, as a statement says` : "";
+          const says = learned ? `: ${MEANING[learned]}, by up to ${Math.round(100 * strength)} points on average` : stated ? `: ${MEANING[stated]}, as a statement says` : "";
           return {
             id,
             type: "arrow",
             source: parent,
             target: each.name,
             selected: selected === id,
-            data: { kind, points: moved.current.has(parent) || moved.current.has(each.name) ? null : routes.get(id) },
+            data: {
+              kind,
+              width: learned === undefined ? undefined : THINNEST + (THICKEST - THINNEST) * Math.min(1, strength),
+              points: moved.current.has(parent) || moved.current.has(each.name) ? null : routes.get(id),
+            },
             ariaLabel: `Arrow from ${parent} to ${each.name}${says}`,
             markerEnd: TIPS[kind],
           };
-        }),
-      ),
-    [inOrder, selected, routes, arrows, movedCount, supported],
+        });
+    },
+    [inOrder, selected, routes, arrows, movedCount, supported, picture],
   );
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
@@ -280,7 +353,14 @@ function Flow() {
     else if (event.key === "+" || event.key === "=") flow.zoomIn();
     else if (event.key === "-") flow.zoomOut();
     else if (event.key === "0") flow.fitView({ padding: MARGINS });
-    else return;
+    else if (event.key === "Escape" && useStudio.getState().focus) useStudio.getState().focusOn(null);
+    else if ((event.key === "Delete" || event.key === "Backspace") && !event.target.closest(".node")) {
+      const chosenNodes = nodes.filter((each) => each.selected && each.type === "variable").map((each) => each.id);
+      const arc = event.target.closest(".react-flow__edge") && selected ? JSON.parse(selected) : null;
+      if (arc) useStudio.getState().edit({ op: "remove_arc", parent: arc[0], child: arc[1] });
+      else if (chosenNodes.length) removeVariables(chosenNodes);
+      else return;
+    } else return;
     event.preventDefault();
   };
   // What the Tab key comes to is brought into sight, once the browser's own scrolling was taken back.
@@ -317,14 +397,42 @@ function Flow() {
             variables={network.variables}
             goTo={(name) => {
               show({ selected: name, clickedInNetwork: name });
-              centre(name, Math.max(flow.getZoom(), NEAR));
+              if (focus) useStudio.getState().focusOn({ ...focus, name });
+              else centre(name, Math.max(flow.getZoom(), NEAR));
             }}
           />
+        )}
+        {network.variables.length > MANY && chosen && (
+          <span className="focus-choice">
+            <button type="button" aria-pressed={Boolean(focus)} onClick={() => useStudio.getState().focusOn(focus ? null : { name: chosen, depth: 1 })}>
+              {focus ? "Show all" : `Only around ${chosen.length > 18 ? `${chosen.slice(0, 17)}…` : chosen}`}
+            </button>
+            {focus && (
+              <label>
+                <span className="hidden">Steps around {focus.name}</span>
+                <select value={focus.depth} onChange={(event) => useStudio.getState().focusOn({ ...focus, depth: Number(event.target.value) })}>
+                  {[1, 2, 3].map((depth) => (
+                    <option key={depth} value={depth}>
+                      {depth} step{depth > 1 ? "s" : ""}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
+          </span>
         )}
         {count > 0 && (
           <button type="button" onClick={clear}>
             Clear evidence ({count})
           </button>
+        )}
+        {computing && (
+          <span className="note" role="status">
+            Computing {rough ? "the intervals " : ""}…{" "}
+            <button type="button" onClick={() => useStudio.getState().stopAsking()}>
+              Stop
+            </button>
+          </span>
         )}
         {impossible && <span className="problem" role="alert">{impossible}</span>}
         {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.join(", ")}</span>}
@@ -346,7 +454,7 @@ function Flow() {
         onNodeDragStop={(_, node) => {
           moved.current.set(node.id, { x: node.position.x, y: node.position.y });
           setMovedCount((count) => count + 1);
-          useStudio.getState().arrange({ positions: Object.fromEntries([...moved.current].map(([name, { x, y }]) => [name, [x, y]])) });
+          if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([...moved.current].map(([name, { x, y }]) => [name, [x, y]])) });
         }}
         onEdgeClick={(_, edge) => chooseArc(edge)}
         onEdgesChange={(changes) => {
@@ -356,7 +464,7 @@ function Flow() {
         onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
       >
         <Background gap={24} size={1} />
-        {far && <FarNames variables={network.variables} boxOf={boxOf} />}
+        {far && <FarNames variables={inOrder} boxOf={boxOf} keyOf={keyOf} />}
         {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
         <Panel position="bottom-right" className="signs">
           {["raises", "lowers"].map((kind) => kinds.has(kind) && <span key={kind} className={kind}>{kind}</span>)}

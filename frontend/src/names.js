@@ -31,4 +31,7 @@ export function givenNow(given, network) {
   return Object.fromEntries(KINDS.map((kind) => [kind, kept(kind, given[kind])]));
 }
 
+// What people read in place of the name of a state.
+export const labelOf = (variable, state) => variable.labels?.[variable.states.indexOf(state)] ?? state;
+
 export const countGiven = (given) => KINDS.reduce((sum, kind) => sum + Object.keys(given[kind]).length, 0);

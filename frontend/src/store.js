@@ -35,6 +35,20 @@ function sharing(fresh, old) {
   return { ...fresh, bars: own(fresh.bars, old?.bars), before: own(fresh.before, old?.before) };
 }
 
+// What is drawn: groups that are folded, and the variables around the one in focus; all of them where there is none.
+function partOf({ network, arrangement, focus }) {
+  const folded = (arrangement?.folded ?? []).filter((each) => at(network?.groups, each));
+  if (!focus || !network?.variables.some((each) => each.name === focus.name)) return { folded, shown: null };
+  const around = new Map(network.variables.map((each) => [each.name, new Set(each.parents)]));
+  for (const each of network.variables) for (const parent of each.parents) around.get(parent)?.add(each.name);
+  let found = new Set([focus.name]);
+  for (let step = 0; step < focus.depth; step += 1) found = new Set([...found].flatMap((name) => [name, ...around.get(name)]));
+  const order = network.variables.map((each) => each.name).filter((name) => found.has(name));
+  return { folded: folded.filter((each) => !network.groups[each].includes(focus.name)), shown: order };
+}
+
+const SLOW = 400; // milliseconds after which a page says that it computes
+
 const fetchState = () => fetchJson("/api/state");
 
 export const useStudio = create((set, get) => ({
@@ -92,12 +106,14 @@ export const useStudio = create((set, get) => ({
       state,
       opened,
       given: opened ? keptCase(state) : NOTHING_GIVEN,
-      view: opened?.view ?? {},
+      arrangement: opened?.view ?? {},
       bars: null,
       selected: mainVariable(opened?.reading.network),
       explanation: null,
       comparison: null,
       impossible: "",
+      computing: false,
+      focus: null,
       wasChosen: false,
       noticeHidden: false,
       canUndo: false,
@@ -133,10 +149,16 @@ export const useStudio = create((set, get) => ({
   // The network in the middle changes together with the places of its boxes, which the studio computes.
   async draw(given) {
     const { network, drawing } = get();
-    if (!network || drawing?.network === network) return;
-    const known = [given, drawing?.picture].find((each) => each?.key === network.picture);
-    const picture = known ?? (await get().attempt(() => fetchJson("/api/picture")));
-    if (picture?.key === get().network?.picture) set({ drawing: { network: get().network, picture } });
+    if (!network) return;
+    const { folded, shown } = partOf(get());
+    const part = JSON.stringify([folded, shown]);
+    if (drawing?.network === network && drawing.part === part) return;
+    const isWhole = !folded.length && !shown;
+    const known = [isWhole && given, drawing?.part === part && drawing.picture].find((each) => each && each.key === network.picture);
+    const request = () => (isWhole ? fetchJson("/api/picture") : post("/api/picture", { folded, shown }));
+    const picture = known ?? (await get().attempt(request));
+    const now = partOf(get());
+    if (picture?.key === get().network?.picture && JSON.stringify([now.folded, now.shown]) === part) set({ drawing: { network: get().network, picture, part } });
   },
 
   start() {
@@ -274,15 +296,43 @@ export const useStudio = create((set, get) => ({
   async ask() {
     const number = get().asked + 1;
     set({ asked: number });
-    try {
-      const bars = await post("/api/marginals", { ...givenNow(get().given, get().network), before: get().showBefore });
-      if (get().asked !== number) return;
-      set({ bars: sharing(bars, get().bars), impossible: "" });
+    const question = { ...givenNow(get().given, get().network), before: get().showBefore };
+    const take = (bars) => {
+      if (get().asked !== number || bars.dropped) return;
+      set({ bars: sharing(bars, get().bars), impossible: "", computing: Boolean(bars.rough) });
       if (bars.changes) set({ changes: bars.changes });
+    };
+    const slow = setTimeout(() => get().asked === number && set({ computing: true }), SLOW);
+    try {
+      // Where intervals take long, the answer at the learned numbers comes first; they follow.
+      const first = await post("/api/marginals", { ...question, quick: true });
+      take(first);
+      if (first.rough && get().asked === number) take(await post("/api/marginals", question));
     } catch (error) {
       // No numbers rather than those of another case.
-      if (get().asked === number) set({ impossible: error.message, bars: { ...get().bars, bars: {}, before: {} } });
+      if (get().asked === number) set({ impossible: error.message, computing: false, bars: { ...get().bars, bars: {}, before: {} } });
+    } finally {
+      clearTimeout(slow);
     }
+  },
+
+  // The answer without intervals is enough.
+  stopAsking() {
+    const { bars, asked } = get();
+    set({ asked: asked + 1, computing: false });
+    // What is shown belongs to another case, unless the answer without intervals is here.
+    if (!bars?.rough) set({ bars: { ...bars, bars: {}, before: {} }, impossible: "Stopped: there are no numbers for this case." });
+  },
+
+  // A part of the network: the neighbours of a variable, up to so many steps away; null shows all of it.
+  focusOn(focus) {
+    set({ focus });
+    get().draw();
+  },
+  fold(name) {
+    const folded = get().arrangement?.folded ?? [];
+    get().arrange({ folded: folded.includes(name) ? folded.filter((each) => each !== name) : [...folded, name] });
+    get().draw();
   },
 
   // Every change of the case goes through here.
@@ -317,7 +367,7 @@ export const useStudio = create((set, get) => ({
 
   // Where boxes stand, which groups are folded, named cases: kept in a file beside the text.
   async arrange(part) {
-    set({ view: { ...get().view, ...part } });
+    set({ arrangement: { ...get().arrangement, ...part } });
     await get().attempt(() => post("/api/arrange", part));
   },
 

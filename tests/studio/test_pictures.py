@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo.drawing.network_boxes import influence
-from credo.drawing.page_picture import NARROWEST, WIDEST, picture_data, picture_key
+from credo.drawing.network_boxes import influence, strength
+from credo.drawing.page_picture import NARROWEST, WIDEST, group_box, picture_data, picture_key
+from credo.knowledge.labels import Labels
 from credo.shipped import example
 from tests.studio.harness import Studio
 
@@ -50,7 +51,7 @@ def test_arrows_say_what_statements_and_numbers_say(learned: Studio, target: Stu
     assert stated["ecg"] == {}
     network = learned.session.require_fit().network
     arrows = learned.get("/api/fit").json()["fit"]["arrows"]
-    assert arrows["disease"]["smoker"] == influence(network, "smoker", "disease") == "raises"
+    assert arrows["disease"]["smoker"][0] == influence(network, "smoker", "disease") == "raises"
     answer = learned.change(learned.session.require_opened().document.text + "smoker lowers disease\n").json()
     disease = next(each for each in answer["network"]["variables"] if each["name"] == "disease")
     assert disease["stated"]["smoker"] == "neutral"  # where statements disagree
@@ -59,7 +60,7 @@ def test_arrows_say_what_statements_and_numbers_say(learned: Studio, target: Stu
 def test_the_arrows_of_a_network_file_have_their_meaning_at_once(studio: Studio) -> None:
     shutil.copyfile(example("asia") / "asia.bif", studio.folder / "asia.bif")
     opened = studio.post("/api/open", {"model": "asia.bif"}).json()["opened"]
-    assert set(opened["arrows"]["lung"].values()) <= {"raises", "lowers", "neutral"}
+    assert {kind for kind, _ in opened["arrows"]["lung"].values()} <= {"raises", "lowers", "neutral"}
 
 
 def test_bars_and_cpts_of_the_fit_before_stand_beside_those_of_this_one(learned: Studio) -> None:
@@ -95,3 +96,52 @@ def test_the_learned_network_is_for_download(learned: Studio, ending: str, tmp_p
 @pytest.mark.parametrize("ending", ["", ".exe", "/../../x.bif", "x.bif"])
 def test_only_network_files_are_written(learned: Studio, ending: str) -> None:
     assert learned.get(f"/api/network?ending={ending}").status_code == 422
+
+
+# Signs and strengths of arrows ----------------------------------------------------------------------------------------
+
+
+def test_a_tiny_reversal_does_not_hide_a_direction() -> None:
+    states = {"age": ["young", "middle", "old"], "ill": ["no", "yes"]}
+    network = credo.Network(states, {"ill": ["age"]})
+    risks = {"tiny": [0.10, 0.40, 0.395], "real": [0.10, 0.40, 0.30], "flat": [0.2, 0.2, 0.2]}
+    cpts = {name: [[1 - risk, risk] for risk in own] for name, own in risks.items()}
+    found = {
+        name: influence(network.with_cpts({"age": [1 / 3] * 3, "ill": cpt}), "age", "ill") for name, cpt in cpts.items()
+    }
+    assert found == {"tiny": "raises", "real": "neutral", "flat": "neutral"}
+
+
+def test_the_strength_of_an_arrow_is_how_far_its_child_moves() -> None:
+    network = credo.Network({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]}, {"c": ["a", "b"]})
+    cpt = [[[0.9, 0.1], [0.9, 0.1]], [[0.4, 0.6], [0.2, 0.8]]]
+    full = network.with_cpts({"a": [0.5, 0.5], "b": [0.5, 0.5], "c": cpt})
+    assert strength(full, "a", "c") == pytest.approx((0.5 + 0.7) / 2)
+    assert strength(full, "b", "c") == pytest.approx((0.0 + 0.2) / 2)
+
+
+# Parts of a network ---------------------------------------------------------------------------------------------------
+
+
+def test_folded_groups_are_one_box_and_close_no_circle() -> None:
+    network = credo.Network({name: ["0", "1"] for name in "abcd"}, {"b": ["a"], "c": ["b"], "d": ["c"]})
+    labels = Labels(groups={"ends": ("a", "d")})
+    picture = picture_data(network, labels, ["ends"])
+    assert set(picture["boxes"]) == {group_box("ends"), "b", "c"}
+    assert {(parent, child) for parent, child, _ in picture["routes"]} == {
+        (group_box("ends"), "b"),
+        ("b", "c"),
+        (group_box("ends"), "c"),  # d comes after c: this arrow is turned, so that layers exist
+    }
+    part = picture_data(network, labels, [], ["b", "c"])
+    assert set(part["boxes"]) == {"b", "c"}
+    assert part["key"] == picture_data(network, labels)["key"]
+
+
+def test_a_part_of_the_picture_is_asked_for(studio: Studio) -> None:
+    studio.change(studio.session.require_opened().document.text + "group risks: age, smoker\n")
+    answer = studio.post("/api/picture", {"folded": ["risks"], "shown": ["age", "smoker", "disease"]}).json()
+    assert set(answer["boxes"]) == {group_box("risks"), "disease"}
+    assert studio.post("/api/picture", {"folded": "risks"}).status_code == 422
+    state = studio.get("/api/state").json()["opened"]["reading"]["network"]
+    assert state["groups"] == {"risks": ["age", "smoker"]}

@@ -25,6 +25,7 @@ NAME_LETTER, STATE_LETTER = 7.9, 6.2  # widths in pixels, of letters 12 and 10.5
 LONG_NAME, LONG_STATE = 24, 14  # letters that are shown
 MOST_ROWS = 6  # states that are shown; of more, the most probable
 LARGE_CPT = 1_000_000  # probabilities of a CPT whose influences are not computed
+SMALL_REVERSAL, SMALL_SHARE = 0.02, 0.05  # of changes against a direction: the largest, and all of them together
 MOST_LINES = 3  # of a name that is seen from afar
 
 
@@ -165,15 +166,36 @@ def _divided(pieces: Sequence[str], count: int) -> list[str]:
 
 
 def influence(network: Network, parent: str, child: str) -> str:
-    """Whether a parent raises or lowers its child whatever its other parents are: "raises", "lowers" or "neutral"."""
-    if child not in network.cpts or network.cpts[child].size > LARGE_CPT:
+    """Whether a parent raises or lowers its child whatever its other parents are: "raises", "lowers" or "neutral".
+
+    The distributions of a child from low to high are compared by their cumulative sums. Learned numbers are never
+    exact: small reversals that are a small part of all changes do not count.
+    """
+    if not _has_small_cpt(network, child):
         return "neutral"
-    cpt = network.cpt_array(child)
     low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
+    cumulative = np.cumsum(network.cpt_array(child)[..., low_to_high], axis=-1)[..., :-1]
     axis = network.parents[child].index(parent)
     steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]
-    cumulative = np.cumsum(cpt[..., low_to_high], axis=-1)[..., :-1]
     change = np.diff(cumulative.take(steps, axis=axis), axis=axis)
-    if (change <= 1e-9).all() and (change < -1e-6).any():
-        return "raises"
-    return "lowers" if (change >= -1e-9).all() and (change > 1e-6).any() else "neutral"
+    up, down = np.maximum(-change, 0.0), np.maximum(change, 0.0)
+    for word, own, other in (("raises", up, down), ("lowers", down, up)):
+        is_small = other.max(initial=0.0) <= SMALL_REVERSAL and other.sum() <= SMALL_SHARE * own.sum()
+        if is_small and own.max(initial=0.0) > 1e-6:
+            return word
+    return "neutral"
+
+
+def strength(network: Network, parent: str, child: str) -> float:
+    """How much a child's distribution depends on a parent, from 0 to 1: how far it moves, on average over the others.
+
+    For a child of two states it is the difference between the largest and the smallest of its probabilities.
+    """
+    if not _has_small_cpt(network, child):
+        return 0.0
+    cpt = network.cpt_array(child)
+    return float(np.ptp(cpt, axis=network.parents[child].index(parent)).sum(axis=-1).mean() / 2)
+
+
+def _has_small_cpt(network: Network, child: str) -> bool:
+    return child in network.cpts and network.cpts[child].size <= LARGE_CPT

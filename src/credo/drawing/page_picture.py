@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -26,9 +27,24 @@ def picture_key(network: Network, labels: Labels = NO_LABELS) -> str:
     return sha256(repr(_structure(network, labels)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def picture_data(network: Network, labels: Labels = NO_LABELS) -> dict[str, Any]:
-    """The upper left corner, width and height of each box, and the points of each arrow, as JSON can hold them."""
-    return {"key": picture_key(network, labels), **_drawn(_structure(network, labels))}
+def picture_data(
+    network: Network,
+    labels: Labels = NO_LABELS,
+    folded: Collection[str] = (),
+    shown: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """The upper left corner, width and height of each box, and the points of each arrow, as JSON can hold them.
+
+    Groups that are folded are one box each, called as `group_box` says; of the others only those that are shown.
+    """
+    whole = _structure(network, labels)
+    own = whole if not folded and shown is None else _reduced(whole, network, labels, folded, shown)
+    return {"key": picture_key(network, labels), **_drawn(own)}
+
+
+def group_box(group: str) -> str:
+    """What the box of a folded group is called: no variable has a name with such a letter."""
+    return f"\x1f{group}"
 
 
 def _structure(network: Network, labels: Labels) -> Structure:
@@ -38,11 +54,39 @@ def _structure(network: Network, labels: Labels) -> Structure:
     )
 
 
+def _reduced(
+    whole: Structure, network: Network, labels: Labels, folded: Collection[str], shown: Collection[str] | None
+) -> Structure:
+    """The same with folded groups as one box each. An arrow that would close a circle is turned: see `_drawn`."""
+    box_of = {name: name for name, *_ in whole if shown is None or name in shown}
+    for group in folded:
+        for name in labels.groups.get(group, ()):
+            if name in box_of:
+                box_of[name] = group_box(group)
+    rank: dict[str, int] = {}
+    for place, name in enumerate(network.order):
+        if name in box_of:
+            rank.setdefault(box_of[name], place)
+    parents: dict[str, dict[str, None]] = {box: {} for box in dict.fromkeys(box_of.values())}
+    for name, _, _, own in whole:
+        for parent in own:
+            if name in box_of and parent in box_of and (one := box_of[parent]) != (other := box_of[name]):
+                upper, lower = (one, other) if rank[one] < rank[other] else (other, one)
+                parents[lower][upper] = None
+    sizes = {name: (width, states) for name, width, states, _ in whole}
+    wide = {group_box(group): (_bounded(LETTER * len(group) + BESIDE_LABEL), 1) for group in folded}
+    return tuple((box, *{**sizes, **wide}[box], tuple(own)) for box, own in parents.items())
+
+
 def _width(variable: Variable, labels: Labels) -> float:
     """How wide a box is: as its name and labels need, so that more of a network is seen in larger letters."""
     label = max(len(labels.state(variable.name, state)) for state in variable.states[:MOST_STATES])
     wanted = max(LETTER * len(labels.variable(variable.name)) + BESIDE_NAME, LETTER * label + BESIDE_LABEL)
-    return min(max(NARROWEST, wanted), WIDEST)
+    return _bounded(wanted)
+
+
+def _bounded(width: float) -> float:
+    return min(max(NARROWEST, width), WIDEST)
 
 
 @lru_cache(maxsize=16)  # several tabs, and undo

@@ -79,6 +79,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/predict", _predict),
         route("/api/predictions", _predictions, "GET"),
         route("/api/picture", _picture, "GET"),
+        route("/api/picture", _picture_of_part),
         route("/api/edit", _edit),
         route("/api/arrange", _arrange),
         route("/api/declare", _declare),
@@ -237,6 +238,10 @@ async def _predictions(request: Request, session: Session) -> Response:
 
 async def _picture(request: Request, session: Session) -> Any:
     return await session.picture()
+
+
+async def _picture_of_part(request: Request, session: Session) -> Any:
+    return await session.picture(await json_of(request))
 
 
 async def _edit(request: Request, session: Session) -> Any:

@@ -8,14 +8,19 @@ from typing import Any
 from credo.errors import CredoError, OptionError, QueryError
 from credo.knowledge.query import Query
 from credo.model.alignment import aligned_cpt
+from credo.model.expansion import expand
+from credo.questions.evidence import as_given
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.question_draws import why_no_interval
+from credo.sampling.intervals import MOST_CELLS, MOST_DRAWS
 from credo.statistics.network_comparison import compare_networks
+from credo.statistics.questions import marginal_factors
 from credo.studio.opening import Opened
 from credo.studio.result_data import MOST_CONFIGURATIONS
 from credo.studio.support import support
 from credo.user_results import Fit
 
+QUICK_CELLS = 10_000_000  # of all cliques under all draws: about a third of a second
 MOST_CHANGES = 50  # of numbers, between two fits
 LEAST_CHANGE = 0.005  # less is no change that two percentages show
 MOST_NUMBERS = 12  # that an answer is most sensitive to
@@ -41,7 +46,11 @@ def bars_data(opened: Opened, request: Mapping[str, Any]) -> dict[str, Any]:
         evidence, do, soft = (
             {name: each[name] for name in each if name not in unused} for each in (evidence, do, soft)
         )
-        frame = marginals_given(opened.fit, evidence, interventions=do, soft=soft)
+        if request.get("quick") is True and _is_slow(opened.fit, evidence, do, soft):
+            answer["rough"] = True  # the page asks again, and shows this meanwhile
+            frame = marginals_of_network(opened.fit.network, evidence, interventions=do, soft=soft)
+        else:
+            frame = marginals_given(opened.fit, evidence, interventions=do, soft=soft)
         frame = frame.filter(frame["variable"].is_in(list(supported.variables)))
         source, note = "fit", why_no_interval(opened.fit)
     else:
@@ -73,6 +82,17 @@ def _bars_before(
     for variable, state, probability, _, _ in frame.iter_rows():
         bars.setdefault(variable, {})[state] = probability
     return bars
+
+
+def _is_slow(fit: Fit, evidence: Mapping[str, Any], do: Mapping[str, Any], soft: Mapping[str, Any]) -> bool:
+    """Whether an answer under all draws would make a page wait, while one with the learned numbers would not."""
+    if why_no_interval(fit):
+        return False
+    network = expand(fit.network).network
+    cells = marginal_factors(
+        network, *as_given(fit.network, evidence, do, soft), memory_limit=fit.memory_limit
+    ).plan.cells
+    return cells * min(MOST_DRAWS, MOST_CELLS // max(1, cells)) > QUICK_CELLS
 
 
 def require_supported(opened: Opened, fit: Fit, names: Iterable[str]) -> None:

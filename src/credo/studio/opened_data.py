@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from credo.drawing.page_picture import picture_data
+from credo.knowledge.labels import labels_of
 from credo.questions.question_draws import why_no_interval
 from credo.studio.folder import Folder
 from credo.studio.opening import Opened
@@ -16,7 +17,7 @@ MOST_MISTAKES = 100  # that a page shows
 
 def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
     """Everything about what is open, as JSON can hold it; files are named as in their folder."""
-    name = folder.name_of
+    name, network = folder.name_of, opened.reading.network
     return {
         "knowledge": name(opened.knowledge),
         "network": None if opened.network_file is None else name(opened.network_file),
@@ -26,7 +27,7 @@ def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
         "unsaved": opened.document.text != opened.saved,
         "notice": opened.notice,
         "reading": reading_data(opened, opened.reading),
-        "picture": None if opened.reading.network is None else picture_data(opened.reading.network),
+        "picture": None if network is None else picture_data(network, opened.reading.labels),
         "check": opened.found,
         "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
         "fit": fit_data(opened),
@@ -40,7 +41,7 @@ def reading_data(opened: Opened, reading: Reading) -> dict[str, Any]:
     return {
         "network": None
         if network is None
-        else network_data(network, () if reading.knowledge is None else reading.knowledge.statements),
+        else network_data(network, () if reading.knowledge is None else reading.knowledge.statements, reading.labels),
         "changes": [] if opened.fit is None else list(support(opened.fit, reading, opened.table).changes),
         "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
         "findings": [str(finding) for finding in reading.findings],
@@ -64,6 +65,6 @@ def fit_data(opened: Opened) -> dict[str, Any] | None:
         "no_interval": why_no_interval(fit),
         "report": opened.report is not None,
         "explained": opened.explanation is not None,
-        "network": network_data(fit.network),
+        "network": network_data(fit.network, (), labels_of(fit.knowledge.declarations)),
         "arrows": arrow_data(fit.network),
     }

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from credo.drawing.network_boxes import influence
-from credo.drawing.page_picture import picture_key
+from credo.drawing.network_boxes import influence, strength
+from credo.drawing.page_picture import NO_LABELS, picture_key
 from credo.errors import CredoError
 from credo.findings import Finding
 from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network
+from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.state_order import state_order
 from credo.knowledge.statements import Influence, Statement
-from credo.model.network import Network
+from credo.model.network import Network, Variable
 from credo.studio.table import OpenTable
 
 Influences = Mapping[str, Mapping[str, str]]  # of each child, by its parents: "raises", "lowers" or "neutral"
@@ -46,6 +47,11 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     message: str = ""
     text: str = ""
+
+    @property
+    def labels(self) -> Labels:
+        """What people read, and which variables belong together."""
+        return NO_LABELS if self.knowledge is None else labels_of(self.knowledge.declarations)
 
 
 def read(text: str, given: Network | None, table: OpenTable | None) -> Reading:
@@ -104,12 +110,13 @@ def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, 
     }
 
 
-def network_data(network: Network, statements: Sequence[Statement] = ()) -> dict[str, Any]:
+def network_data(network: Network, statements: Sequence[Statement] = (), labels: Labels = NO_LABELS) -> dict[str, Any]:
     """The structure of a network as JSON can hold it, and what statements say about arrows and orders."""
     stated = stated_influences(statements)
     return {
         "name": network.name,
-        "picture": picture_key(network),
+        "picture": picture_key(network, labels),
+        "groups": {name: list(members) for name, members in labels.groups.items()},
         "variables": [
             {
                 "name": variable.name,
@@ -119,9 +126,20 @@ def network_data(network: Network, statements: Sequence[Statement] = ()) -> dict
                 "ordered": variable.is_ordered,
                 "order": list(state_order(variable, statements).states),
                 "stated": stated.get(variable.name, {}),
+                **_label_data(variable, labels),
             }
             for variable in network.variables
         ],
+    }
+
+
+def _label_data(variable: Variable, labels: Labels) -> dict[str, Any]:
+    """What people read in place of a variable's name and the names of its states."""
+    own = labels.variables.get(variable.name)
+    return {
+        "label": labels.variable(variable.name),
+        "labels": [labels.state(variable.name, state) for state in variable.states],
+        "about": "" if own is None else ". ".join(each for each in (own.unit, own.note, own.source) if each),
     }
 
 
@@ -136,9 +154,15 @@ def stated_influences(statements: Iterable[Statement]) -> Influences:
     return found
 
 
-def arrow_data(network: Network) -> Influences:
-    """Which parents raise or lower a child by the numbers of a network, as in every picture of it."""
-    return {name: {parent: influence(network, parent, name) for parent in network.parents[name]} for name in network}
+def arrow_data(network: Network) -> dict[str, dict[str, tuple[str, float]]]:
+    """Which parents raise or lower a child by the numbers of a network, as in every picture of it, and how much."""
+    return {
+        name: {
+            parent: (influence(network, parent, name), round(strength(network, parent, name), 4))
+            for parent in network.parents[name]
+        }
+        for name in network
+    }
 
 
 def _units(text: str) -> int:

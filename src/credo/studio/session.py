@@ -71,6 +71,7 @@ class Session:
         self._check_process = CheckProcess()
         self._following: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
+        self._answering, self._asked = asyncio.Lock(), 0
 
     @property
     def generation(self) -> str:
@@ -312,7 +313,15 @@ class Session:
     async def marginals(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The bars of all variables under evidence, of the fit or of a network that has its CPTs."""
         opened = self.require_opened()
-        return await asyncio.to_thread(bars_data, opened, request)
+        if request.get("quick") is True:
+            return await asyncio.to_thread(bars_data, opened, request)
+        # One at a time, and the newest next: whoever asked before it looks at something else by now.
+        self._asked += 1
+        number = self._asked
+        async with self._answering:
+            if number != self._asked:
+                return {"dropped": True}
+            return await asyncio.to_thread(bars_data, opened, request)
 
     def require_fit(self) -> Fit:
         """What was learned, or an error."""
@@ -409,12 +418,21 @@ class Session:
         opened.view = {**opened.view, **checked_view(request)}
         await asyncio.to_thread(write_view, opened.knowledge, opened.view)
 
-    async def picture(self) -> dict[str, Any]:
-        """Where boxes and arrows stand, of the network that the text means now."""
-        network = self.require_opened().reading.network
-        if network is None:
+    async def picture(self, request: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Where boxes and arrows stand, of the network that the text means now, or of a part of it.
+
+        `folded` names groups that are one box, `shown` the variables that are drawn.
+        """
+        reading = self.require_opened().reading
+        if reading.network is None:
             raise OptionError("There are no variables yet.")
-        return await asyncio.to_thread(picture_data, network)
+        folded, shown = ((request or {}).get(key) for key in ("folded", "shown"))
+        for names in (folded, shown):
+            if names is not None and not (isinstance(names, list) and all(isinstance(each, str) for each in names)):
+                raise OptionError("What is folded and what is shown are lists of names.")
+        return await asyncio.to_thread(
+            picture_data, reading.network, reading.labels, tuple(folded or ()), None if shown is None else tuple(shown)
+        )
 
     # Events -----------------------------------------------------------------------------------------------------------
 
