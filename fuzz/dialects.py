@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -19,9 +19,10 @@ from credo.io.categories import read_frame, variables_of
 from credo.io.dialects import declared
 from credo.io.tables import read_table
 from credo.options import TableFormat
+from fuzz.csv_reference import plain_reader
 from fuzz.kind import Input, Kind
 from fuzz.mutation import mutated
-from fuzz.tables import CELLS, WORDS, check_dataset, compiled_reader, network, quoted
+from fuzz.tables import CELLS, WORDS, check_dataset, network, quoted
 
 ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-7", "ascii", "shift_jis", "utf-8-sig", "cp037")
 SEPARATORS = (None, ";", "|", "\t", ",", " ", ":", "x")
@@ -68,12 +69,9 @@ def check_dialect(given: Input, folder: Path) -> str:
     path.write_bytes(base64.b64decode(given["content"]))
     table_format = TableFormat(**given["format"])
     found = []
-    for is_compiled in (False, True):
+    for reader in (plain_reader, nullcontext):
         try:
-            if is_compiled:
-                with compiled_reader():
-                    data = read_table(network(), path, weights=given["weights"], table_format=table_format)
-            else:
+            with reader():
                 data = read_table(network(), path, weights=given["weights"], table_format=table_format)
         except CredoError as error:
             found.append(error)
