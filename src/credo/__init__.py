@@ -55,7 +55,12 @@ _HOMES = {
     "credo.knowledge.experts": ("Expert",),
     "credo.knowledge.statement_base": ("Span",),
     "credo.knowledge.state_order": ("Order", "StateOrder"),
-    "credo.knowledge.declarations": ("CutDeclaration", "DependenceDeclaration", "VariableDeclaration"),
+    "credo.knowledge.declarations": (
+        "CutDeclaration",
+        "DependenceDeclaration",
+        "MissingValuesDeclaration",
+        "VariableDeclaration",
+    ),
     "credo.knowledge.labels": ("GroupDeclaration", "LabelDeclaration", "group", "label"),
     "credo.knowledge.quantity": ("Quantity",),
     "credo.estimation.solvers.certificate": ("Certificate",),
@@ -215,7 +220,12 @@ if TYPE_CHECKING:
         variable,
     )
     from credo.knowledge.comparison import Approximation, Comparison
-    from credo.knowledge.declarations import CutDeclaration, DependenceDeclaration, VariableDeclaration
+    from credo.knowledge.declarations import (
+        CutDeclaration,
+        DependenceDeclaration,
+        MissingValuesDeclaration,
+        VariableDeclaration,
+    )
     from credo.knowledge.experts import Expert
     from credo.knowledge.independence import Independence
     from credo.knowledge.influence import Influence, Synergy

@@ -37,7 +37,7 @@ from credo.io.origin import origin_of
 from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
-from credo.knowledge.declared_network import knowledge_about
+from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import (
@@ -166,6 +166,8 @@ def fit(
     origin = origin_of(data)
     others = (weights,) if isinstance(weights, str) else ()
     known, taken = knowledge_about(network, knowledge, None if has_partitions(data) else data, others)
+    if not has_partitions(data):
+        data = without_declared_codes(data, known.declarations)
     data = in_partitions(known.network, data, executor is not None, memory_limit)
     if complete_rows and not isinstance(data, PartitionedTable):
         data, left_out = _complete_rows(known, data, weights)

@@ -235,6 +235,9 @@ class TableFormat:
         The encoding of a CSV file, under any name that Python has for it: "latin-1", "cp1252", "utf-16".
     sheet : str, optional
         The sheet of an Excel file. If not given, the file may have only one sheet that is not empty.
+    missing : sequence of str or numbers, or one of them, optional
+        Cells that stand for a value that is not known: `-999`, "n/a". Empty cells and `?`, `*`, `NA`, `NaN` and `null`
+        do so anyway.
 
     Raises
     ------
@@ -245,15 +248,19 @@ class TableFormat:
     --------
     >>> import credo
     >>> credo.TableFormat(separator=";", decimal=",", encoding="latin-1")
-    TableFormat(separator=';', decimal=',', encoding='latin-1', sheet=None)
+    TableFormat(separator=';', decimal=',', encoding='latin-1', sheet=None, missing=())
     """
 
     separator: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
     sheet: str | None = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        given: Any = self.missing
+        codes = [given] if isinstance(given, str | int | float) else list(given)
+        object.__setattr__(self, "missing", tuple(str(code).strip() for code in codes))
         mark = self.separator
         if mark is not None and (
             not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'

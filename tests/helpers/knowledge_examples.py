@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from credo.knowledge.declarations import CutDeclaration, DependenceDeclaration, VariableDeclaration
+from credo.knowledge.declarations import (
+    CutDeclaration,
+    DependenceDeclaration,
+    MissingValuesDeclaration,
+    VariableDeclaration,
+)
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.statements import (
@@ -184,6 +189,8 @@ DECLARED = {
         "b p", None, "pressure", "mmHg", "of two", "the ward"
     ),
     "group risks: age and 'b p'  # both": GroupDeclaration("risks", ("age", "b p")),
+    "missing values: -999, n/a, '?'  # codes": MissingValuesDeclaration(("-999", "n/a", "'?'")),
+    'Missing value is "a, b"': MissingValuesDeclaration(("a, b",)),
 }
 
 # Statements about Asia.

@@ -112,6 +112,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "ALONE": ["alone"],
         "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
         "LABELLED": ["label"], "GROUP": ["group"], "DETAIL": [", unit", "note", ", source"],
+        "MISSING_VALUES": ["missing values: -999, n/a"],
         "VARIABLE": ["variable", "variables"], "DEPENDS_ON": ["depends on"], "IS_CUT_AT": ["is cut at"],
         "IS_CUT_INTO": ["is cut into"], "CUT_RULE": ["quantiles", "equal ranges"],
         "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "TIE": ["share", "differ in"],

@@ -29,7 +29,7 @@ from credo.explain.statement_references import StatementReference, references_to
 from credo.io.dialects import declared
 from credo.io.network_files import NetworkLike
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
-from credo.knowledge.declared_network import knowledge_about
+from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, Statement, Synergy
@@ -120,6 +120,7 @@ def check(
         raise OptionError("There is no knowledge to check: check(network, knowledge), or check(knowledge).")
     data = None if data is None else declared(data, table_format)
     known, taken = knowledge_about(network, knowledge, data)
+    data = without_declared_codes(data, known.declarations)
     seed = resolve_seed(seed)
     with reporting(verbose, progress) as notify:
         found = _check(known, data, seed, notify)

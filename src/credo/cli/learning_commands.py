@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from credo.cli.network_commands import Decimal, Encoding, Separator, Sheet, print_json, table_format
+from credo.cli.network_commands import Decimal, Encoding, Missing, Separator, Sheet, print_json, table_format
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, for_shell, say
@@ -36,11 +36,12 @@ def learn(
         ),
     ],
     data: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            help='The data: .csv, .parquet, .xlsx, or a folder or glob of Parquet files, as in "data/*.parquet"'
+            help='The data: .csv, .parquet, .xlsx, or a folder or glob of Parquet files, as in "data/*.parquet"',
+            show_default=False,
         ),
-    ],
+    ] = None,
     knowledge: Annotated[
         list[Path] | None,
         typer.Option(
@@ -63,6 +64,7 @@ def learn(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
+    missing: Missing = None,
     soft_weight: Annotated[
         float | None,
         typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
@@ -124,6 +126,7 @@ def learn(
 
     One text file is enough: credo learn patients.credo patients.csv
     """
+    data = _require_data(network, data)
     with reporting(_verbose(as_json)) as notify, ExitStack() as running:  # the first import may take a second
         from credo.constraints.conflicts import ConflictError
         from credo.distributed.dask_executor import cluster
@@ -145,7 +148,7 @@ def learn(
             check_fit_target(save)
         end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         chosen_prior = _prior(prior, prior_network, prior_weight)
-        written = table_format(separator, decimal, encoding, sheet)
+        written = table_format(separator, decimal, encoding, sheet, missing)
         stated = tuple(knowledge) if knowledge else None
         if ask:
             _require_questions(ask, network, stated, data, written, weights)
@@ -229,6 +232,7 @@ def check(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
+    missing: Missing = None,
     seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -250,7 +254,7 @@ def check(
         if report is not None:
             require_target(report, PAGE_TARGETS)  # before the work, not after it
         end_on_signals().expect(report)
-        written = table_format(separator, decimal, encoding, sheet)
+        written = table_format(separator, decimal, encoding, sheet, missing)
         found = check_knowledge(network, knowledge, data=data, table_format=written, seed=seed, progress=notify)
         if report is not None:
             found.report(report)
@@ -339,9 +343,62 @@ def studio(
     serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser, leave_by=leave_by)
 
 
+def start(
+    data: Annotated[str, typer.Argument(help="The table: .csv, .parquet, .xlsx")],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="A variable that all others get an arrow from.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the text here; beside you if not given.")
+    ] = None,
+    tiers: Annotated[
+        str | None, typer.Option(help='What comes first: "age, sex before disease before symptoms".')
+    ] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+) -> None:
+    """Write a first .credo file for DATA: variables, cut points, doubts, and arrows to begin with."""
+    from credo.errors import OptionError
+    from credo.io.dialects import declared
+    from credo.io.files import replacing, require_target
+    from credo.knowledge.first_model import default_target, first_model, tiers_of
+
+    written = Path(default_target(data)) if out is None else out
+    require_target(written, (".credo",))
+    if written.exists():
+        raise OptionError(f"{written} is there already. Name another file with --out.")
+    table = declared(data, table_format(separator, decimal, encoding, sheet, missing))
+    found = first_model(table, Path(data).name, target, tiers_of(tiers) if tiers else ())
+    text = found.text.replace("THIS_FILE TABLE", f"{written} {data}")
+    if missing:
+        text = text.replace("\n\n", f"\n\nmissing values: {missing}\n\n", 1)
+    with replacing(written) as draft:
+        draft.write_text(text, encoding="utf-8")
+    say(f"{written} declares {len(found.network.names)} variables of {data}. Look through it, then:")
+    say(f"  credo learn {written} {data}")
+
+
+def _require_data(network: Path, data: str | None) -> str:
+    """The table; where it alone was given, the way to a first model of it."""
+    from credo.errors import OptionError
+    from credo.io.tables import is_table_file
+
+    if data is not None:
+        return data
+    if is_table_file(network):
+        raise OptionError(
+            f"{network} is a table, and there is no model yet: credo start {network} writes a first one, which "
+            "credo learn then takes before the table."
+        )
+    raise OptionError(f"There are no data to learn from: credo learn {network} TABLE.csv")
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (learn, check, methods, demo, studio):
+    for command in (start, learn, check, methods, demo, studio):
         app.command()(command)
 
 

@@ -38,6 +38,9 @@ Separator = Annotated[
 Decimal = Annotated[str, typer.Option(help='The decimal mark of numbers: "." or ",".')]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
+Missing = Annotated[
+    str | None, typer.Option(help='Cells that stand for a missing value, with commas between them: "-999, n/a".')
+]
 
 
 def query(
@@ -67,6 +70,7 @@ def predict(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     sheet: Sheet = None,
+    missing: Missing = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
@@ -77,7 +81,7 @@ def predict(
     if out is not None:
         require_target(out, CSV_TARGETS)  # before the work, not after it
     fit, targets = _saved(network), tuple(target) if target else None
-    table = declared(data, table_format(separator, decimal, encoding, sheet))
+    table = declared(data, table_format(separator, decimal, encoding, sheet, missing))
     found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     numbered = found if "row" in found.columns else found.with_row_index("row", offset=1)
     _give(numbered, out, as_json, "prediction")
@@ -204,11 +208,14 @@ def share(
     )
 
 
-def table_format(separator: str | None, decimal: str, encoding: str, sheet: str | None) -> TableFormat | None:
+def table_format(
+    separator: str | None, decimal: str, encoding: str, sheet: str | None, missing: str | None = None
+) -> TableFormat | None:
     """What the options of a command declare about the file of a table; None if they are not given."""
     from credo.options import TableFormat
 
-    given = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet)
+    codes = tuple(code.strip() for code in missing.split(",") if code.strip()) if missing else ()
+    given = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet, codes)
     return None if given == TableFormat() else given
 
 

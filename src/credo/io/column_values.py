@@ -191,4 +191,60 @@ def doubtful_findings(values: ColumnValues) -> list[Finding]:
     parts = [f"“{text}” in {counted(count, 'row')}" for text, count in values.doubtful.items()]
     state = "a state" if len(parts) == 1 else "states"
     message = f"{values.name}: {listing(parts)} {'is' if len(parts) == 1 else 'are'} taken as {state}; "
-    return [Finding("doubtful state", f"{message}empty cells are missing values.", values.name)]
+    codes = ", ".join(values.doubtful)
+    advice = f"empty cells are missing values. If these are, too, write `missing values: {codes}` in the text, or give"
+    return [Finding("doubtful state", f'{message}{advice} --missing "{codes}".', values.name)]
+
+
+_IDENTIFIER = re.compile(
+    r"(?i)(?:^|[_\W])(?:id|nr|no|num|number|index|pid|mrn|case|record|row|key|uuid|patient)(?:$|[_\W])|[a-z]I[Dd]$"
+)
+FEWEST_NAMED, NAMES_ROWS = 30, 0.9  # rows, and the share of them that have a text of their own
+FEWEST_IDENTIFIED = 10  # rows; fewer numbers are different by chance
+
+
+def looks_like_identifier(values: ColumnValues) -> bool:
+    """Whether nearly every row has another text, or every row another whole number, in sequence or by the name."""
+    numbers = values.numbers
+    if numbers is None and values.rows >= FEWEST_NAMED and values.distinct > NAMES_ROWS * values.rows:
+        return True
+    if numbers is None or values.rows < FEWEST_IDENTIFIED or values.distinct < values.rows:
+        return False
+    known = numbers[~np.isnan(numbers)]
+    if not (known == np.floor(known)).all():
+        return False
+    is_consecutive = known.max() - known.min() + 1 == len(known)
+    return bool(is_consecutive or _IDENTIFIER.search(values.name))
+
+
+def identifier_findings(columns: Iterable[ColumnValues]) -> list[Finding]:
+    """The finding that a column that looks like an identifier is treated as a measurement."""
+    return [
+        Finding(
+            "identifier",
+            f"{values.name} looks like an identifier: each of its {values.rows:,} rows has another whole number. It is "
+            "cut into ranges as if it were measured. Leave it out.",
+            values.name,
+        )
+        for values in columns
+        if values.is_measured and looks_like_identifier(values)
+    ]
+
+
+def constant_findings(columns: Iterable[ColumnValues], network: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """The finding that a column has one value, so that nothing is learned about others."""
+    return [
+        Finding(
+            "one value",
+            f"{values.name} has the same value in all {values.rows:,} rows"
+            + (f" ({values.categories[0]})" if values.categories else "")
+            + (
+                ": nothing was learned about its other states."
+                if len(network[values.name]) > 1
+                else ": it has one state, and nothing can be asked about others. Declare its states if there are more."
+            ),
+            values.name,
+        )
+        for values in columns
+        if values.distinct == 1 and values.name in network
+    ]

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -38,6 +38,11 @@ def declared(data: TableLike, table_format: TableFormat | None) -> TableLike:
         return data
     if not isinstance(table_format, TableFormat):
         raise OptionError(f'table_format is a TableFormat, as in TableFormat(separator=";"), not {table_format!r}.')
+    if table_format.missing:
+        from credo.io.missing_codes import without_codes
+
+        rest = replace(table_format, missing=())
+        return without_codes(data if rest == USUAL else declared(data, rest), table_format.missing)
     if not isinstance(data, str | os.PathLike):
         raise OptionError(
             f"table_format describes a file, but the data are not a path: they are a {type(data).__name__}."

@@ -16,12 +16,15 @@ from credo.io.column_values import (
     ColumnValues,
     checked_numbers,
     column_values,
+    constant_findings,
     doubtful_findings,
+    identifier_findings,
     require_different_labels,
 )
 from credo.io.complete_rows import missing_value_findings
 from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
 from credo.io.dialects import declaration, declared
+from credo.io.missing_codes import code_findings
 from credo.io.tables import read_table
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
 from credo.model.cut_points import CutPoints, default_labels
@@ -136,6 +139,10 @@ def network_of_columns(
     reported = {finding.variable for finding in findings}
     missing = {name: len(frame) - columns[name].rows for name in names if name in columns}
     findings += missing_value_findings(missing, len(frame))
+    measured = {name: each.numbers for name, each in columns.items() if name in network and each.numbers is not None}
+    used = [each for name, each in columns.items() if name in network]
+    states_of = {variable.name: variable.states for variable in network.variables}
+    findings = [*code_findings(measured), *findings, *identifier_findings(used), *constant_findings(used, states_of)]
     if unused := [name for name in header if name not in network and name not in reported]:
         findings.append(Finding("columns not used", f"Columns not used: {listing(unused)}."))
     return NetworkFromTable(network, tuple(findings))

@@ -126,6 +126,29 @@ class CutDeclaration(StatementBase):
 Declaration = VariableDeclaration | DependenceDeclaration | CutDeclaration | LabelDeclaration | GroupDeclaration
 
 
+@dataclass(frozen=True, slots=True)
+class MissingValuesDeclaration(StatementBase):
+    """`missing values: -999, n/a`: cells that stand for a value that is not known, in every column.
+
+    Attributes
+    ----------
+    values
+        The texts of these cells; a number means the number, however it is written.
+    span
+        Where it is written; None for one that was made in Python.
+    """
+
+    values: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"missing values: {', '.join(map(_code_text, self.values))}"
+
+
+def _code_text(value: str) -> str:
+    return f'"{value}"' if "," in value or value != value.strip() else value
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(name_text(name) for name in names)
 
@@ -249,6 +272,15 @@ def parse_variable(children: list[Any]) -> Part:
     mistakes = repeated_names(names.value, "declared-twice") + repeated_names(states, "declared-state-twice")
     mistakes += _empty_names((*names.value, *states))
     return joined(VariableDeclaration(names.value, states), [names, *labels], mistakes)
+
+
+def parse_missing_values(children: list[Any]) -> Part:
+    """`missing values: code, code …`, one word up to the end of the line."""
+    word = token_part(children[0])
+    _, _, listed = re.split(r"(:|\bare\b|\bis\b)", word.value, maxsplit=1)
+    found = re.findall(r'\s*(?:"([^"]*)"|([^,]+))\s*(?:,|$)', listed)
+    values = tuple(quoted or bare.strip() for quoted, bare in found)
+    return Part(MissingValuesDeclaration(tuple(value for value in values if value)), word.column, word.end)
 
 
 def parse_dependence(children: list[Any]) -> Part:
@@ -379,6 +411,7 @@ def _rules(description: str, grammar_rules: dict[str, Callable[[list[Any]], Part
 DECLARATIONS: dict[type, StatementRules] = {
     VariableDeclaration: _rules("a declaration of variables", {"variable": parse_variable}),
     DependenceDeclaration: _rules("a declaration of parents", {"dependence": parse_dependence}),
+    MissingValuesDeclaration: _rules("a declaration of missing values", {"missing_values": parse_missing_values}),
     CutDeclaration: _rules(
         "a declaration of cut points",
         {"cut_at": parse_cut_at, "cut_into": parse_cut_into, "cut_between": parse_cut_between},

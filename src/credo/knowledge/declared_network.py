@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from credo.errors import OptionError, closest, listing
 from credo.findings import Finding
 from credo.io.categories import declared_categories, read_frame
+from credo.io.missing_codes import without_codes
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.network_from_table import NetworkFromTable, network_of_columns
-from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, VariableDeclaration
+from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, MissingValuesDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import (
     Knowledge,
     KnowledgeSource,
@@ -91,7 +92,14 @@ def declared_network(knowledge: KnowledgeSource, *, data: TableLike | None = Non
       lung: no, yes; from low to high; parents: smoke
     """
     items = items_of(knowledge)
-    return _declared(read_sources(with_structures(items)), data, _name(items))
+    parsed = read_sources(with_structures(items))
+    return _declared(parsed, without_declared_codes(data, parsed.declarations), _name(items))
+
+
+def without_declared_codes(table: Any, declarations: Iterable[object]) -> Any:
+    """The table in which the codes that declarations name are missing values; the table itself if they name none."""
+    codes = [code for each in declarations if isinstance(each, MissingValuesDeclaration) for code in each.values]
+    return without_codes(table, codes) if codes and table is not None else table
 
 
 def knowledge_about(
@@ -108,7 +116,7 @@ def knowledge_about(
         return KnowledgeWithNetwork(knowledge_for(read_network(network), knowledge))  # type: ignore[arg-type]
     items = items_of(network)
     parsed = read_sources([*with_structures(items), *(() if knowledge is None else items_of(knowledge))])
-    made = _declared(parsed, table, _name(items), others)
+    made = _declared(parsed, without_declared_codes(table, parsed.declarations), _name(items), others)
     return KnowledgeWithNetwork(Knowledge(made.network, (*parsed.declarations, *parsed.statements)), made.findings)
 
 

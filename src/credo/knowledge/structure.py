@@ -9,7 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 from credo.errors import listing
-from credo.knowledge.declarations import CutDeclaration, Declaration, DependenceDeclaration, VariableDeclaration
+from credo.knowledge.declarations import (
+    CutDeclaration,
+    Declaration,
+    DependenceDeclaration,
+    MissingValuesDeclaration,
+    VariableDeclaration,
+)
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration, label_mistakes, unknown_labelled_states
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.network_names import NetworkNames, unknown_variable
@@ -82,6 +88,8 @@ def _names_in(declaration: Any) -> Iterator[str]:
         yield declaration.variable
     elif isinstance(declaration, GroupDeclaration):
         yield from declaration.variables
+    elif isinstance(declaration, MissingValuesDeclaration):
+        return
     elif isinstance(declaration, DependenceDeclaration):
         yield from (*declaration.children, *declaration.parents)
     else:

@@ -162,6 +162,6 @@ def _words(points: Sequence[float]) -> list[str]:
 def _finite(value: Any) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(value):
         raise NetworkError(f"A cut point is a finite number, not {value!r}.")
-    if isinstance(value, int) and int(float(value)) != value:
+    if float(value) != value:
         raise NetworkError(f"The cut point {value} is not exact: whole numbers are, up to {2**53}.")
     return float(value)

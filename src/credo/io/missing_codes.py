@@ -1,0 +1,84 @@
+"""Codes that stand for missing values, such as -999 and n/a: declared ones are removed, likely ones are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from credo.errors import counted, listing
+from credo.findings import Finding
+from credo.io.categories import read_frame
+from credo.model.state_texts import number_of, number_text
+from credo.types import Numbers, TableLike
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUSPECTED = "missing value codes"  # the kind of the finding
+# Numbers that people write where nothing is known.
+CODES = frozenset(sign * number for number in (9, 99, 999, 9999, 99999, 888, 8888, 777, 7777) for sign in (1, -1)) | {
+    -1
+}
+FAR = 1.0  # times the range of all other numbers that a code lies outside of it
+FEWEST_OTHERS = 3
+
+
+def without_codes(table: TableLike, codes: Collection[str]) -> pl.DataFrame:
+    """The table as a frame in which cells that equal a code are missing."""
+    import polars as pl
+
+    frame = read_frame(table, lambda columns: columns)
+    texts = {code.strip() for code in codes}
+    numbers = [number for number in map(number_of, texts) if number is not None]
+    changed = []
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.is_numeric():
+            hit = column.cast(pl.Float64).is_in(numbers)
+        elif column.dtype in (pl.String, pl.Categorical, pl.Enum):
+            words = column.cast(pl.String).str.strip_chars()
+            hit = words.is_in(list(texts)) | words.cast(pl.Float64, strict=False).is_in(numbers).fill_null(value=False)
+        else:
+            continue
+        hit = hit.fill_null(value=False)
+        if hit.any():
+            changed.append(column.zip_with(~hit, pl.Series(name, [None] * len(column), dtype=column.dtype)))
+    return frame.with_columns(changed) if changed else frame
+
+
+def suspected_codes(numbers: Numbers) -> dict[float, int]:
+    """Numbers of a measured column that look like codes, with their rows: common codes far from all other numbers."""
+    values, rows = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    candidates = [place for place, value in enumerate(values.tolist()) if value in CODES]
+    others = np.delete(values, candidates)
+    if not candidates or len(others) < FEWEST_OTHERS:
+        return {}
+    low, high = float(others.min()), float(others.max())
+    found: dict[float, int] = {}
+    for place in candidates:
+        value = float(values[place])
+        distance = max(low - value, value - high)
+        if distance > FAR * (high - low) or value < 0.0 <= low:
+            found[value] = int(rows[place])
+    return found
+
+
+def code_findings(columns: Mapping[str, Numbers]) -> list[Finding]:
+    """A finding for each measured column that seems to hold codes for missing values."""
+    findings = []
+    for name, numbers in columns.items():
+        found = suspected_codes(numbers)
+        if not found:
+            continue
+        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, list(found))]
+        shown = [f"{number_text(code)} in {counted(rows, 'row')}" for code, rows in found.items()]
+        codes = ", ".join(map(number_text, found))
+        message = (
+            f"{name}: {listing(shown)} {'lies' if len(found) == 1 else 'lie'} apart from all other numbers "
+            f"({number_text(float(others.min()))} to {number_text(float(others.max()))}) and may stand for missing "
+            f'values. If so, write `missing values: {codes}` in the text, or give --missing "{codes}".'
+        )
+        findings.append(Finding(SUSPECTED, message, name))
+    return findings

@@ -1,0 +1,72 @@
+"""Codes that stand for missing values: reported where they are likely, missing where they are declared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas
+import pytest
+
+import credo
+
+TABLE = """id,age,glu,type
+1,40,-999,n/a
+2,55,120,yes
+3,-999,100.5,no
+4,61,140,unknown
+5,47,-999.0,yes
+6,39,99,no
+7,70,180,yes
+8,65,130,no
+9,52,111,yes
+10,44,95,no
+11,58,122,yes
+12,62,133,no
+"""
+TEXT = "type depends on age, glu\nage is cut at 50\nglu is cut at 110\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "patients.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def missing(fit: credo.Fit) -> list[str]:
+    return [str(each) for each in fit.findings if each.kind == "missing values"]
+
+
+def test_likely_codes_are_findings(table: Path) -> None:
+    texts = [str(each) for each in credo.fit("type depends on age, glu", table).findings]
+    assert any("age: -999 in 1 row lies apart from all other numbers (39 to 70)" in text for text in texts)
+    assert any("glu: -999 in 2 rows lies apart" in text and "missing values: -999" in text for text in texts)
+    assert any("“n/a” in 1 row, “unknown” in 1 row" in text and '--missing "n/a, unknown"' in text for text in texts)
+
+
+def test_ordinary_numbers_are_no_codes() -> None:
+    rows = pandas.DataFrame({"x": [float(n) for n in range(985, 1010)] * 2, "y": ["no", "yes"] * 25})
+    rows["z"] = [n - 10.5 for n in range(50)]
+    rows.loc[3, "z"] = -9
+    kinds = {each.kind for each in credo.fit("y depends on x, z", rows, method="cml").findings}
+    assert "missing value codes" not in kinds
+
+
+@pytest.mark.parametrize("way", ["text", "format", "frame"])
+def test_declared_codes_are_missing(table: Path, way: str) -> None:
+    line = "missing values: -999, n/a, unknown\n"
+    if way == "format":
+        fit = credo.fit(TEXT, table, table_format=credo.TableFormat(missing=(-999, "n/a", "unknown")))
+    else:
+        fit = credo.fit(TEXT + line, table if way == "text" else pandas.read_csv(table, keep_default_na=False))
+    assert fit.network.states("type") == ("no", "yes")
+    assert missing(fit) == ["type is missing in 2 of 12 rows, glu in 2, age in 1."]
+    again = credo.check(TEXT + line + "P(type=yes) >= 0.1", data=table)
+    assert not again.conflicts
+
+
+def test_the_declaration_prints_as_it_is_read() -> None:
+    network = credo.Network({"a": ["no", "yes"]})
+    (declared,) = credo.Knowledge(network, 'missing values are -999, "a, b", ., <0.3').declarations
+    assert declared.values == ("-999", "a, b", ".", "<0.3")
+    assert str(declared) == 'missing values: -999, "a, b", ., <0.3'
