@@ -140,7 +140,10 @@ def _effects_with_general(
         for number in sorted(general.intersection(each.block.statements)):
             if multipliers.get(number, 0.0) > 0.0:
                 tasks.append((number, len(blocks)))
-                left_out.append(replace(each.task, block=without_statement(each.block, number)))
+                # With all data: those that the statement made impossible were left out of the estimate.
+                weights = vector[each.block.parameters]
+                task = Task(without_statement(each.block, number), weights, None, weight)
+                left_out.append(task if weights.any() else replace(task, entropies=np.ones(each.block.size)))
         if general.intersection(each.block.statements):
             blocks.append(each.block)
             with_all.append(replace(each, theta=found.theta[each.block.parameters]))
