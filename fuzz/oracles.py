@@ -98,7 +98,9 @@ def check_statements_hold(fit: credo.Fit) -> None:
         return
     hard = [each for each in violated_statements(fit) if each.confidence is None]
     worst = max((each.amount / _unit(fit, each.statement.number) for each in hard), default=0.0)
-    by_penalty = fit.method == "co" or (fit.problem is not None and fit.problem.options.em.trainer == "gradient")
+    by_penalty = fit.method == "co" or (
+        fit.problem is not None and fit.problem.settings.options.em.trainer == "gradient"
+    )
     assert worst <= (LOOSER if by_penalty else HOLDS), f"a statement does not hold with {fit.method}; by {worst:g}"
 
 
@@ -129,10 +131,10 @@ def check_optimum(fit: credo.Fit, choose: Random, points: int = 6) -> None:
     problem = fit.problem
     if fit.status not in CERTIFIED or fit.method not in ("cml", "cmap") or fit.is_incomplete or problem is None:
         return
-    constraints = problem.constraints
+    constraints = problem.model.constraints
     if constraints.products or constraints.forms or constraints.ties or not constraints.linear.hard.all():
         return
-    if problem.kept:
+    if problem.model.kept:
         return
     polytope = polytope_of(constraints)
     theta = constraints.layout.pack(fit.network.cpts)

@@ -17,7 +17,7 @@ from credo.constraints.lower import lower
 from credo.estimation.methods import METHODS
 from credo.estimation.papers.interpolation import allowed_means, estimate_qmap, estimate_qmapc
 from credo.estimation.prepare import FOLDS
-from credo.estimation.problem import Fold, Problem
+from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.estimation.solution import Solution
 from credo.io.tables import stream_table
 from credo.model.network import Network
@@ -96,7 +96,11 @@ def _problems(
             held_out = count_folds(families, stream_table(truth, frame), FOLDS, draw)
             counts = merge_all(held_out)
             folds = tuple(Fold(less(counts, fold), fold) for fold in held_out)
-            problem = Problem(truth, truth.names, counts, as_prior(0.0, truth), constraints, blocks, folds, None, draw)
+            problem = Problem(
+                Model(truth, truth.names, as_prior(0.0, truth), constraints, blocks),
+                Data(counts, folds),
+                Settings(seed=draw),
+            )
             if not interpolations:
                 start = time.perf_counter()
                 alpha = allowed_means(problem)
@@ -108,12 +112,12 @@ def _problems(
 
 def _estimate(method: str, problem: Problem) -> Solution:
     chosen = METHODS[method]
-    return chosen.estimate(replace(problem, prior=as_prior(chosen.default_prior, problem.network)))
+    return chosen.estimate(problem.with_model(prior=as_prior(chosen.default_prior, problem.model.network)))
 
 
 def _violated(problem: Problem, learned: Network) -> int:
     """How many statements are violated by more than rounding error."""
-    linear = problem.constraints.linear
+    linear = problem.model.constraints.linear
     theta: Numbers = np.concatenate([learned.cpt_array(name).ravel() for name in learned.names])
     excess = linear.values(theta) - linear.bounds
     excess = np.where(linear.equality, np.abs(excess), excess)

@@ -12,7 +12,7 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.papers.interpolation import allowed_means, estimate_qmapc
 from credo.estimation.prepare import FOLDS
-from credo.estimation.problem import Fold, Problem
+from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.io.tables import stream_table
 from credo.sampling.posterior import posterior
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
@@ -59,7 +59,9 @@ def run_trial(job: Job) -> list[Record]:
     counts = merge_all(held_out)
     tables = {each: counts.of(each) for each in truth.names}
     folds = tuple(Fold(less(counts, fold), fold) for fold in held_out)
-    problem = Problem(truth, truth.names, counts, as_prior(0.0, truth), constraints, blocks, folds, None, draw)
+    problem = Problem(
+        Model(truth, truth.names, as_prior(0.0, truth), constraints, blocks), Data(counts, folds), Settings(seed=draw)
+    )
 
     def shaped(cpts: dict[str, Numbers]) -> dict[str, Numbers]:
         return {each: cpt.reshape(truth.shape(each)) for each, cpt in cpts.items()}

@@ -13,7 +13,7 @@ from credo.checking.check import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_noisy_families
-from credo.constraints.stage_costs import STATE_LESS, announce, estimating, require_room
+from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_memory, estimating
 from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, OptionError, Status, counted, listing
 from credo.estimation.certain_zeros import with_certain_zeros
@@ -188,21 +188,28 @@ def fit(
             complete_rows=complete_rows,
         )  # fmt: skip
         notify(ProgressEvent(ESTIMATING))
-        _require_room(problem, notify)
+        _check_memory(problem, notify)
         refuse = partial(_require_no_proof, problem, known, model.doubted)
         problem, zeros = with_certain_zeros(problem)
-        solution = _estimate(replace(problem, progress=notify, refuse=refuse), known)
+        problem = problem.with_settings(progress=notify, refuse=refuse)
+        assert problem.settings.method is not None
+        with _explaining(problem, known):
+            if problem.data.dataset is None:
+                solution = problem.settings.method.estimate(problem)
+            else:
+                solution = estimate_incomplete(problem, table.examined)
+        problem = problem.with_settings(progress=None, refuse=None)
 
-    whole = problem.network.with_cpts(solution.cpts)
+    whole = problem.model.network.with_cpts(solution.cpts)
     log_likelihood = solution.log_likelihood
     if log_likelihood is None:
-        log_likelihood = log_likelihood_of_counts(whole, problem.counts)
-    learned = collapsed(model.expansion, whole.cpts, problem.constraints, rescale=solution.posterior is None)
-    contradicted = contradictions(known, model.stated, problem.counts, problem.seed)
+        log_likelihood = log_likelihood_of_counts(whole, problem.data.counts)
+    learned = collapsed(model.expansion, whole.cpts, problem.model.constraints, rescale=solution.posterior is None)
+    contradicted = contradictions(known, model.stated, problem.data.counts, problem.settings.seed)
     doubted = set(model.doubted.tolist())  # how probable these are is said elsewhere
     contradicted = tuple(each for each in contradicted if each.statement.number not in doubted)
     learned = with_ranges(learned, table.numbers)
-    assert problem.method is not None
+    assert problem.settings.method is not None
     findings = (
         *contradiction_findings(contradicted),
         *only_checked(learned, known, problem.binds_any_probability, model.stated),
@@ -216,17 +223,17 @@ def fit(
             replace(each, message=with_places(each.message, references))
             for each in (*undoubted_findings(model.stated, model.doubted), *zeros, *solution.findings)
         ),
-        *impossible_data_findings(whole, problem.counts, problem.kept),
+        *impossible_data_findings(whole, problem.data.counts, problem.model.kept),
         *order_findings(known),
     )
     extra = set(model.expansion.extra)
     return Fit(
         network=learned,
         knowledge=known,
-        method=problem.method.name,
+        method=problem.settings.method.name,
         status=Status.LOCAL if zeros and solution.status is Status.OPTIMAL else solution.status,
         log_likelihood=log_likelihood,
-        rows=problem.counts.rows,
+        rows=problem.data.counts.rows,
         seconds=perf_counter() - started - (compile_seconds() - compiled_before),
         findings=tuple(each for each in findings if each.variable not in extra),
         history=solution.history or (log_likelihood,),
@@ -234,18 +241,23 @@ def fit(
         multipliers=solution.multipliers,
         posterior=solution.posterior,
         tied=solution.tied,
-        problem=replace(
-            problem,
-            counts=problem.counts if solution.expected is None else solution.expected,
-            observed=None if solution.expected is None else problem.counts,
-            dataset=None if isinstance(problem.dataset, PartitionedRows) else problem.dataset,  # workers forget them
-            soft_weight=problem.soft_weight if solution.soft_weight is None else solution.soft_weight,
-        ),
+        problem=_learned_from(problem, solution),
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
         row_sample=table.sample,
         origin=origin,
     )
+
+
+def _learned_from(problem: Problem, solution: Solution) -> Problem:
+    """The problem as a fit keeps it: with the counts that EM expected, and the weight that was chosen."""
+    rows = None if isinstance(problem.data.dataset, PartitionedRows) else problem.data.dataset  # workers forget them
+    problem = problem.with_data(dataset=rows)
+    if solution.expected is not None:
+        problem = problem.with_data(counts=solution.expected, observed=problem.data.counts)
+    if solution.soft_weight is not None:
+        problem = problem.with_settings(soft_weight=solution.soft_weight)
+    return problem
 
 
 def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:
@@ -277,21 +289,23 @@ def _naming(references: Sequence[StatementReference]) -> Iterator[None]:
         raise
 
 
-def _require_room(problem: Problem, notify: ProgressListener) -> None:
+def _check_memory(problem: Problem, notify: ProgressListener) -> None:
     """Refuse what does not fit into memory, and tell how long the rest will take."""
-    assert problem.method is not None
-    if problem.method.uses_knowledge and problem.blocks:
-        cost = estimating(problem.blocks)
-        count = sum(len(block.linear) + len(block.products) for block in problem.blocks)
-        require_room(cost, problem.memory_limit, f"Learning under {counted(count, 'constraint')}", STATE_LESS)
+    assert problem.settings.method is not None
+    if problem.settings.method.uses_knowledge and problem.model.blocks:
+        cost = estimating(problem.model.blocks)
+        count = sum(len(block.linear) + len(block.products) for block in problem.model.blocks)
+        check_memory(
+            cost, problem.settings.memory_limit, f"Learning under {counted(count, 'constraint')}", REDUCE_CONSTRAINTS
+        )
         announce(cost, ESTIMATING, notify)
 
 
 def _require_no_proof(problem: Problem, knowledge: Knowledge, doubted: Indices) -> None:
     """Refuse statements about any probability of which it is known without a search that they contradict others."""
-    if not problem.constraints.general:
+    if not problem.model.constraints.general:
         return
-    numbers, network = problem.constraints.general_statements, with_noisy_families(knowledge)
+    numbers, network = problem.model.constraints.general_statements, with_noisy_families(knowledge)
     certain = set(range(len(knowledge.statements))) - set(doubted.tolist())
     if provable_conflicts(knowledge.statements, numbers, network, certain):
         kept = [knowledge.statements[number] for number in sorted(certain)]
@@ -300,32 +314,33 @@ def _require_no_proof(problem: Problem, knowledge: Knowledge, doubted: Indices) 
 
 def _method_findings(problem: Problem) -> list[Finding]:
     """The finding that `auto` took another method than the posterior, and why."""
-    if not problem.not_posterior:
+    if not problem.settings.not_posterior:
         return []
-    assert problem.method is not None
-    message = f"The method is {problem.method.name}, which gives no intervals: {problem.not_posterior}"
+    assert problem.settings.method is not None
+    message = (
+        f"The method is {problem.settings.method.name}, which gives no intervals: {problem.settings.not_posterior}"
+    )
     return [Finding("method", message)]
 
 
-def _estimate(problem: Problem, knowledge: Knowledge) -> Solution:
-    """Run the method; statements that contradict each other become an error with the smallest conflicting sets."""
-    assert problem.method is not None
+@contextmanager
+def _explaining(problem: Problem, knowledge: Knowledge) -> Iterator[None]:
+    """Statements that contradict each other or the data become an error that names them."""
+    assert problem.settings.method is not None
     try:
-        if problem.dataset is None:
-            return problem.method.estimate(problem)
-        return estimate_incomplete(problem)
+        yield
     except ImpossibleRowError as error:
         references = references_to(knowledge.statements)
         words = [references[number - 1].quoted for number in error.statements]
         raise ImpossibleRowError(error.row, error.values, error.statements, words, error.place) from None
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
-        if problem.kept:
+        if problem.model.kept:
             raise OptionError(
-                f"The knowledge contradicts the fixed CPTs ({listing(problem.kept)}). Let one of them be learned, or "
-                "give the statements about them a confidence."
+                f"The knowledge contradicts the fixed CPTs ({listing(problem.model.kept)}). Let one of them be "
+                "learned, or give the statements about them a confidence."
             ) from None
         raise CredoError(
-            f"The method {problem.method.name} found no CPTs that satisfy every statement, although the statements do "
-            "not contradict each other. Give one of them a confidence, or use another method."
+            f"The method {problem.settings.method.name} found no CPTs that satisfy every statement, although the "
+            "statements do not contradict each other. Give one of them a confidence, or use another method."
         ) from None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from credo.constraints.stage_costs import reporting_page, require_room
+from credo.constraints.stage_costs import check_memory, reporting_page
 from credo.errors import OptionError
 from credo.explain.explanation import Explanation
 from credo.io.dialects import declared
@@ -91,7 +91,7 @@ class Fit(FitResult):
         require_target(path, PAGE_TARGETS)  # before the work, not after it
         shapes = [(self.network.configurations(name), len(self.network.states(name))) for name in self.network.names]
         limit = self.memory_limit
-        require_room(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
+        check_memory(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
         with reporting(verbose, progress) as notify:
             explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))

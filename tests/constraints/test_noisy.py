@@ -187,14 +187,14 @@ def synergetic(verb: str, states: int, generator: np.random.Generator) -> np.nda
 
 def test_ranges_on_a_small_table_keep_their_scale() -> None:
     network = heart_with(np.random.default_rng(1))
-    taken_apart = expand(network)
-    tables = {**taken_apart.network.cpts, "attack by age": np.array([[0.8, 0.2], [0.5, 0.5]])}
+    expansion = expand(network)
+    tables = {**expansion.network.cpts, "attack by age": np.array([[0.8, 0.2], [0.5, 0.5]])}
     bound = lower(Knowledge(HEART, FAMILY + "P(attack=yes | age=no alone) >= 0.2"))
-    held = collapsed(taken_apart, tables, bound).forms["attack"].cpts[1]
+    held = collapsed(expansion, tables, bound).forms["attack"].cpts[1]
     assert held == pytest.approx(tables["attack by age"])
-    free = collapsed(taken_apart, tables, lower(Knowledge(HEART, FAMILY + "age raises attack")))
+    free = collapsed(expansion, tables, lower(Knowledge(HEART, FAMILY + "age raises attack")))
     assert free.forms["attack"].cpts[1][0] == pytest.approx([1.0, 0.0])
-    assert free == collapsed(taken_apart, tables, bound)
+    assert free == collapsed(expansion, tables, bound)
 
 
 # Mistakes ------------------------------------------------------------------------------------------------------------

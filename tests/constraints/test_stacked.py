@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.constraints.blocks import apart, stacked, starts_of
+from credo.constraints.blocks import split_block, stacked, starts_of
 from tests.helpers.block_tasks import general_task
 
 
@@ -18,7 +18,7 @@ def test_what_is_stacked_comes_apart() -> None:
     np.testing.assert_array_equal(whole.linear.values(np.concatenate(theta)), values)
     distributions = starts_of([len(block.distributions) - 1 for block in blocks])
     rows = starts_of([len(block.linear) for block in blocks])
-    for block, other in zip(blocks, apart(whole, distributions, rows), strict=True):
+    for block, other in zip(blocks, split_block(whole, distributions, rows), strict=True):
         assert other.configurations == block.configurations
         assert list(other.linear) == list(block.linear)
         for name in ("parameters", "distributions", "distribution_of"):

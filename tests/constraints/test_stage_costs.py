@@ -14,12 +14,12 @@ import credo
 from credo.constraints.stage_costs import (
     Cost,
     announce,
+    check_memory,
     checking,
     estimating,
     explaining,
     readable_seconds,
     reporting_page,
-    require_room,
 )
 from credo.errors import TooLargeError
 from credo.memory import memory_limit_or_default, total_memory
@@ -106,9 +106,9 @@ def test_a_check_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_fits_is_let_through() -> None:
-    require_room(Cost(10.0, 1.0), 10, "This", "Do that.")
+    check_memory(Cost(10.0, 1.0), 10, "This", "Do that.")
     with pytest.raises(TooLargeError, match=r"This needs about 11 bytes, and 10 bytes are allowed. Do that."):
-        require_room(Cost(11.0, 1.0), 10, "This", "Do that.")
+        check_memory(Cost(11.0, 1.0), 10, "This", "Do that.")
 
 
 def test_long_stages_are_announced() -> None:

@@ -67,7 +67,7 @@ def test_a_whole_network_against_cvxpy() -> None:
         problem = problem_of(truth, frame, knowledge, prior=1.0)
         vector = problem.vector()
         learned = np.concatenate([fit.network.cpt_array(name).ravel() for name in truth.names])
-        for block in problem.blocks:
+        for block in problem.model.blocks:
             task = Task(block, vector[block.parameters])
             found = solve(task)
             if found is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -68,7 +67,7 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
     assert groups("", prior=NetworkPrior(believed, 5.0)) == PAIR
     problem = problem_of(believed, ROWS, credo.Knowledge(believed, ""))
     assert exchangeable_states(problem, "cause") == ALL
-    assert exchangeable_states(replace(problem, names=("cause", "other")), "cause") == PAIR
+    assert exchangeable_states(problem.with_model(names=("cause", "other")), "cause") == PAIR
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ def test_effects_of_a_noisy_family_are_told_apart_without_a_search() -> None:
     """A kept CPT compares them: its sums differ from state to state, whatever else is exchanged."""
     truth = noisy_network(np.random.default_rng(2), "noisy-max", leak=True, sizes=(2, 2))
     problem, _ = prepare(prepare_model(credo.Knowledge(truth, "")), truth.sample(20, 1), method="cmap")
-    hidden = [name for name in problem.network.names if name not in truth.names]
+    hidden = [name for name in problem.model.network.names if name not in truth.names]
     found = exchanges_of(problem, hidden)
     assert len(hidden) >= 3
     assert (found.variables, found.several, found.all_examined) == ([], (), True)

@@ -76,7 +76,7 @@ def test_em_ends_where_a_general_solver_finds_nothing_better(method: str, seed: 
         pytest.skip("the statements contradict each other")
     problem, _ = case
     found = estimate_incomplete(problem)
-    oracle = Oracle.of(problem, pinned_parameters(problem.blocks).tolist())
+    oracle = Oracle.of(problem, pinned_parameters(problem.model.blocks).tolist())
     theta, history = problem.layout.pack(found.cpts), np.array(found.history)
     assert found.status is Status.CONVERGED
     assert (np.diff(history) >= -1e-9 * (1 + np.abs(history[1:]))).all()

@@ -14,7 +14,7 @@ import pytest
 import credo
 from credo.constraints.constraint_set import Constraints
 from credo.errors import OptionError
-from credo.estimation import prepare
+from credo.estimation import incomplete, missing_draws, prepare
 from credo.estimation.em.checkpoint import fingerprint
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Fold, Problem
@@ -93,12 +93,12 @@ def test_folds_of_incomplete_rows_are_folds_of_the_rows(monkeypatch: pytest.Monk
     monkeypatch.setitem(table, "qmapc", replace(table["qmapc"], estimate=kept))
     fit = credo.fit(NET, rows(57, 0.3), "a raises b", method="qmapc", em=EMOptions(starts=1))
     (problem,) = seen
-    assert len(problem.folds) == 10
-    held_out = merge_all([fold.held_out for fold in problem.folds])
+    assert len(problem.data.folds) == 10
+    held_out = merge_all([fold.held_out for fold in problem.data.folds])
     assert held_out.rows == 57
-    assert sorted(fold.held_out.rows for fold in problem.folds) == [5] * 3 + [6] * 7
-    assert all(fold.training.rows + fold.held_out.rows == 57 for fold in problem.folds)
-    distinct = {tuple(fold.held_out.dense.round(9)) for fold in problem.folds}
+    assert sorted(fold.held_out.rows for fold in problem.data.folds) == [5] * 3 + [6] * 7
+    assert all(fold.training.rows + fold.held_out.rows == 57 for fold in problem.data.folds)
+    distinct = {tuple(fold.held_out.dense.round(9)) for fold in problem.data.folds}
     assert len(distinct) == 10
     assert any(each.kind == "folds" and "10 folds of the rows" in each.message for each in fit.findings)
 
@@ -217,24 +217,27 @@ def test_every_field_of_a_problem_is_part_of_its_fingerprint() -> None:
     seen: list[Problem] = []
     table = METHODS["cml"]
     spy = replace(table, estimate=lambda problem: seen.append(problem) or table.estimate(problem))  # type: ignore[func-returns-value]
-    problem = replace(_problem_of(spy, seen), refuse=None)  # a callback, as progress is
+    problem = _problem_of(spy, seen).with_settings(refuse=None)  # a callback, as progress is
     digest = fingerprint(problem)
     assert digest == fingerprint(replace(problem))
     changed = {
-        "names": problem.names[1:],
+        "names": problem.model.names[1:],
         "soft_weight": 1.5,
         "seed": 7,
         "kept": ("a",),
         "memory_limit": 5,
-        "folds": (Fold(problem.counts, problem.counts),),
-        "blocks": problem.blocks[1:],
-        "network": problem.network.with_cpts({"a": [0.25, 0.75]}),
+        "folds": (Fold(problem.data.counts, problem.data.counts),),
+        "blocks": problem.model.blocks[1:],
+        "network": problem.model.network.with_cpts({"a": [0.25, 0.75]}),
         "prior": credo.Dirichlet(3.0),
-        "options": replace(problem.options, em=EMOptions(starts=2)),
+        "options": replace(problem.settings.options, em=EMOptions(starts=2)),
     }
     for name, value in changed.items():
-        assert name in {each.name for each in fields(problem)}
-        assert fingerprint(replace(problem, **{name: value})) != digest, name
+        (part,) = (
+            each.name for each in fields(problem) if name in {own.name for own in fields(getattr(problem, each.name))}
+        )
+        other = replace(problem, **{part: replace(getattr(problem, part), **{name: value})})
+        assert fingerprint(other) != digest, name
 
 
 def _problem_of(spy: Any, seen: list[Problem]) -> Problem:
@@ -251,3 +254,20 @@ def _problem_of(spy: Any, seen: list[Problem]) -> Problem:
 def test_a_value_of_an_unknown_kind_is_no_part_of_a_fingerprint_but_an_error() -> None:
     with pytest.raises(TypeError, match="not defined"):
         fingerprint(object())
+
+
+def test_incomplete_rows_are_prepared_and_examined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the choice of a method found out about the rows is passed on to EM."""
+    calls: list[str] = []
+    for module in (missing_draws, incomplete):
+        for name in ("prepare_rows", "exchanges_of"):
+            original = getattr(module, name)
+
+            def counting(*arguments: Any, name: str = name, original: Any = original) -> Any:
+                calls.append(name)
+                return original(*arguments)
+
+            monkeypatch.setattr(module, name, counting)
+    fit = credo.fit(NET, rows(40, 0.2), "a raises b")
+    assert fit.is_incomplete
+    assert sorted(calls) == ["exchanges_of", "prepare_rows"]

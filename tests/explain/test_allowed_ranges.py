@@ -21,7 +21,7 @@ def problem() -> Problem:
 
 def test_ranges_are_those_of_linear_programs(problem: Problem) -> None:
     ranges = allowed_ranges(problem)
-    for block in problem.blocks:
+    for block in problem.model.blocks:
         hard = block.linear.take(block.linear.hard)
         matrix = hard.matrix(block.size).toarray()
         sums = (np.arange(len(block.configurations))[:, None] == block.distribution_of).astype(float)

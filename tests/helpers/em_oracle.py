@@ -28,10 +28,10 @@ class Oracle:
 
     @classmethod
     def of(cls, problem: Problem, pinned: Sequence[int] = ()) -> Oracle:
-        assert problem.dataset is not None
-        codes, names = problem.dataset.codes, problem.network.names
+        assert problem.data.dataset is not None
+        codes, names = problem.data.dataset.codes, problem.model.network.names
         found = tuple(_completions(problem, row) for row in codes)
-        weights = np.ones(len(codes)) if problem.dataset.weights is None else problem.dataset.weights
+        weights = np.ones(len(codes)) if problem.data.dataset.weights is None else problem.data.dataset.weights
         prior = problem.pseudo_counts()
         prior[list(pinned)] = 0.0
         assert problem.layout.names == names
@@ -54,12 +54,12 @@ class Oracle:
         counted = self.prior > 0
         value += float(self.prior[counted] @ np.log(np.maximum(theta[counted], 1e-300)))
         gradient[counted] += self.prior[counted] / np.maximum(theta[counted], 1e-300)
-        linear = self.problem.constraints.linear
+        linear = self.problem.model.constraints.linear
         if len(linear) and not linear.hard.all():
             soft, matrix = ~linear.hard, linear.matrix(len(theta))
             excess = np.asarray(matrix @ theta).ravel() - linear.bounds
             excess = np.where(linear.equality, excess, np.maximum(excess, 0.0))[soft]
-            price = (self.problem.soft_weight or 0.0) * linear.confidences[soft]
+            price = (self.problem.settings.soft_weight or 0.0) * linear.confidences[soft]
             value -= 0.5 * float(price @ excess**2)
             gradient -= np.asarray(matrix[soft].T @ (price * excess)).ravel()
         return float(value), gradient
@@ -75,13 +75,13 @@ class Oracle:
 
     def violation(self, theta: Numbers) -> float:
         """The largest violation of a hard constraint, and of a sum."""
-        linear, starts = self.problem.constraints.linear, self.problem.layout.distribution_starts()
+        linear, starts = self.problem.model.constraints.linear, self.problem.layout.distribution_starts()
         worst = float(np.abs(np.add.reduceat(theta, starts) - 1).max())
         if len(linear):
             excess = linear.values(theta) - linear.bounds
             excess = np.where(linear.equality, np.abs(excess), excess)[linear.hard]
             worst = max(worst, float(excess.max(initial=0.0)))
-        for row in self.problem.constraints.products:
+        for row in self.problem.model.constraints.products:
             if row.confidence is None:
                 sides = [theta[i] ** e for i, e in zip(row.indices, row.exponents, strict=True)]
                 assert all(e > 0 for e in row.exponents) or np.isfinite(row.log_bound)
@@ -93,10 +93,10 @@ class Oracle:
         """The best objective that a general solver finds from a point, under the hard linear constraints."""
         problem, size = self.problem, len(theta)
         free = np.zeros(size, dtype=bool)
-        for name in problem.names:
+        for name in problem.model.names:
             free[problem.layout.slice_of(name)] = True
         free[self.pinned] = False
-        linear, starts = problem.constraints.linear, problem.layout.distribution_starts()
+        linear, starts = problem.model.constraints.linear, problem.layout.distribution_starts()
         of = np.repeat(np.arange(len(starts)), np.diff(starts, append=size))
         sums = (of[None, :] == np.arange(len(starts))[:, None]).astype(float)
         hard, dense = linear.hard, linear.matrix(size).toarray() if len(linear) else np.zeros((0, size))
@@ -133,7 +133,7 @@ class Oracle:
 
 
 def _completions(problem: Problem, row: NDArray[np.signedinteger]) -> NDArray[np.int64]:
-    network, layout = problem.network, problem.layout
+    network, layout = problem.model.network, problem.layout
     sizes = [len(network.states(name)) for name in network.names]
     position = {name: i for i, name in enumerate(network.names)}
     cells = []

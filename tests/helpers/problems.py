@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.estimation.problem import Problem
+from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.knowledge import Knowledge
 from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
@@ -26,4 +27,9 @@ def problem_of(network: Network, frame: Any, knowledge: Knowledge, prior: float 
     constraints = lower(knowledge)
     counts = count_all(layout_for_counts(network), stream_with_ties(knowledge, frame, None, None))
     believed = as_prior(prior, network)
-    return Problem(network, network.names, counts, believed, constraints, blocks_of(constraints), **more)
+    names = {each.name: kind for kind in (Model, Data, Settings) for each in fields(kind)}
+    of: dict[type, dict[str, Any]] = {Model: {}, Data: {}, Settings: {}}
+    for name, value in more.items():
+        of[names[name]][name] = value
+    model = Model(network, network.names, believed, constraints, blocks_of(constraints), **of[Model])
+    return Problem(model, Data(counts, **of[Data]), Settings(**of[Settings]))

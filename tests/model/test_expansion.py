@@ -19,11 +19,11 @@ CASES = [(kind, leak, seed) for kind in KINDS for leak in (False, True) for seed
 @pytest.mark.parametrize(("kind", "leak", "seed"), CASES)
 def test_the_joint_with_effects_summed_out_is_that_of_the_full_tables(kind: str, leak: bool, seed: int) -> None:
     network = noisy_network(np.random.default_rng(seed), kind, leak, sizes=(2, 3, 2))
-    taken_apart = expand(network)
-    everything = joint(taken_apart.network)
-    extra = tuple(range(len(network), len(taken_apart.network)))
+    expansion = expand(network)
+    everything = joint(expansion.network)
+    extra = tuple(range(len(network), len(expansion.network)))
     assert everything.sum(axis=extra) == pytest.approx(joint(flat(network)), abs=1e-12)
-    assert set(taken_apart.extra) == {name for name in taken_apart.network.names if name not in network}
+    assert set(expansion.extra) == {name for name in expansion.network.names if name not in network}
 
 
 @pytest.mark.parametrize(("kind", "leak", "seed"), CASES)
@@ -62,9 +62,9 @@ def test_the_divergence_between_networks_with_noisy_families() -> None:
 @pytest.mark.parametrize(("kind", "leak", "seed"), CASES)
 def test_what_was_taken_apart_goes_together_again(kind: str, leak: bool, seed: int) -> None:
     network = noisy_network(np.random.default_rng(seed), kind, leak)
-    taken_apart = expand(network)
+    expansion = expand(network)
     for canonical in (False, True):
-        assert taken_apart.collapse(taken_apart.network.cpts, canonical) == network
+        assert expansion.collapse(expansion.network.cpts, canonical) == network
 
 
 def test_a_network_without_noisy_families_is_itself() -> None:
@@ -85,7 +85,7 @@ def test_a_large_family_costs_its_small_tables() -> None:
     sets = tuple(tuple(names[i : i + 4]) for i in range(0, 40, 4))
     form = NoisyForm("noisy-or", sets, BINARY, True)
     network = Network({**dict.fromkeys(names, BINARY), "y": BINARY}, {"y": names}, forms={"y": form})
-    taken_apart = expand(network)
-    cells = [int(np.prod(taken_apart.network.shape(name))) for name in taken_apart.network.names]
+    expansion = expand(network)
+    cells = [int(np.prod(expansion.network.shape(name))) for name in expansion.network.names]
     assert max(cells) == 2**5
     assert sum(cells) == 40 * 2 + 10 * 2**5 + 2 + 10 * 2**3

@@ -17,12 +17,12 @@ import pytest
 import credo
 from credo.errors import FileError, FormatError, MissingFileError, TooLargeError
 from credo.estimation.methods import METHODS
-from credo.estimation.problem import Problem
+from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.model.cut_points import CutPoints
 from credo.model.network import Variable
 from credo.results.fit_results import FitResult
 from credo.saving import archive
-from credo.saving.fits import DERIVED, LEFT_OUT
+from credo.saving.fits import DERIVED, LEFT_OUT, LISTENERS
 from credo.saving.records import NETWORK_PARTS, Reader, Writer, hints_of
 from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import known_network
@@ -112,10 +112,10 @@ def test_hidden_variables_missing_values_fixed_cpts_and_priors_come_back(tmp_pat
     require_same(made, back)
     assert made.problem is not None
     assert back.problem is not None
-    assert made.problem.dataset is not None
-    assert back.problem.dataset is None
+    assert made.problem.data.dataset is not None
+    assert back.problem.data.dataset is None
     assert back.is_incomplete
-    assert back.problem.kept == ("a",)
+    assert back.problem.model.kept == ("a",)
     assert str(made.explain(verbose=False)) == str(back.explain(verbose=False))
 
 
@@ -170,8 +170,8 @@ def test_large_cpts_are_counted_sparsely_and_come_back(tmp_path: Path) -> None:
     back = saved(made, tmp_path)
     assert made.problem is not None
     assert back.problem is not None
-    assert made.problem.counts.sparse.keys() == {"v20"}
-    assert np.array_equal(made.problem.counts.of("v20"), back.problem.counts.of("v20"))
+    assert made.problem.data.counts.sparse.keys() == {"v20"}
+    assert np.array_equal(made.problem.data.counts.of("v20"), back.problem.data.counts.of("v20"))
     assert str(made) == str(back)
 
 
@@ -183,9 +183,10 @@ def test_the_same_fit_is_the_same_bytes(fit: credo.Fit, content: bytes, tmp_path
 def test_no_row_of_the_data_is_in_the_file(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         assert not [name for name in file.namelist() if "dataset" in name]
-        assert json.loads(file.read("content.json"))["problem"].keys() == {
-            each.name for each in fields(Problem) if each.name not in (*DERIVED, *LEFT_OUT)
-        }
+        written = json.loads(file.read("content.json"))["problem"]
+    assert written.keys() == {each.name for each in fields(Problem)}
+    for part, kind, without in (("model", Model, DERIVED), ("data", Data, LEFT_OUT), ("settings", Settings, LISTENERS)):
+        assert written[part].keys() == {each.name for each in fields(kind) if each.name not in without}
 
 
 def test_every_field_of_a_variable_is_kept() -> None:
@@ -272,7 +273,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
     "unknown field": (lambda value, _: value["fit"].update(code="import os"), "code is unknown"),
     "type": (lambda value, _: value["fit"].update(rows="many"), "it is not of the type int"),
     "status": (lambda value, _: value["fit"].update(status="__class__"), "its value is unknown"),
-    "method": (lambda value, _: value["problem"].update(method="eval"), "it is not a method"),
+    "method": (lambda value, _: value["problem"]["settings"].update(method="eval"), "it is not a method"),
     "statement": (lambda value, _: value["statements"][0].update(statement="a rises"), "cannot be read"),
     "unknown name": (lambda value, _: value["statements"][0].update(statement="P(zz=s0) <= 0.5"), "zz"),
     "states": (lambda value, _: value["given"]["variables"][0].update(states=["s0", "s0"]), "twice"),
@@ -382,7 +383,7 @@ def test_statements_that_may_be_wrong_and_impossible_events_are_explained_alike_
     require_same(made, back)
     assert made.problem is not None
     assert back.problem is not None
-    one, two = made.problem.constraints, back.problem.constraints
+    one, two = made.problem.model.constraints, back.problem.model.constraints
     assert one.general == two.general
     for column in ("indices", "coefficients", "bounds", "statements", "equality", "confidences"):
         assert np.array_equal(getattr(one.linear, column), getattr(two.linear, column), equal_nan=True), column

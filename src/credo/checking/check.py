@@ -19,7 +19,7 @@ from credo.constraints.constraint_set import Constraints
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import expanded_orders, with_noisy_families
-from credo.constraints.stage_costs import announce, checking, require_room
+from credo.constraints.stage_costs import announce, check_memory, checking
 from credo.errors import OptionError, counted
 from credo.estimation.general_feasibility import search_general
 from credo.explain.contradictions import contradictions_among
@@ -151,7 +151,7 @@ def _check(
     constraints = lower(knowledge, cache=cache.lowering)
     blocks = blocks_of(constraints)
     cost = checking(blocks)
-    require_room(cost, None, "This check", "State less about the variables with the largest CPTs.")
+    check_memory(cost, None, "This check", "State less about the variables with the largest CPTs.")
     announce(cost, CHECKING_KNOWLEDGE, notify)
     references = references_to(knowledge.statements)
 

@@ -76,7 +76,7 @@ def blocks_of(constraints: Constraints) -> tuple[Block, ...]:
     full = full[np.argsort(constraint_block[full], kind="stable")]
     whole = _block(layout, touched[np.argsort(block_of, kind="stable")], linear.take(full), full)
     counts = (np.bincount(of, minlength=len(firsts)) for of in (block_of, constraint_block[full]))
-    blocks = apart(whole, *(starts_of(count) for count in counts))
+    blocks = split_block(whole, *(starts_of(count) for count in counts))
     products_by_block: dict[int, list[ProductConstraint]] = {}
     for product, of_block in zip(products, constraint_block[len(linear) :].tolist(), strict=True):
         if of_block >= 0:
@@ -163,7 +163,7 @@ def _numbered_on(starts: Sequence[Indices], offsets: Indices) -> Indices:
     return np.append(np.concatenate(starts)[inside] + np.repeat(offsets[:-1], sizes - 1), offsets[-1])
 
 
-def apart(block: Block, distribution_starts: Indices, constraint_starts: Indices) -> list[Block]:
+def split_block(block: Block, distribution_starts: Indices, constraint_starts: Indices) -> list[Block]:
     """The blocks that a stacked one is made of, given where the distributions and constraints of each start.
 
     What is computed is computed for all of them at once, so that each block is no more than slices.

@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 
 from credo.constraints.constraint_set import (
-    TRUE_TOLERANCE,
     Constraints,
     GeneralConstraint,
     LinearConstraints,
@@ -31,6 +30,7 @@ from credo.knowledge.network_names import each_of
 from credo.knowledge.statements import Statement, words_of
 from credo.model.layout import Family, Layout
 from credo.model.network import Network
+from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Indices, Numbers
 
 MAX_CONSTRAINTS = 5_000_000
@@ -190,7 +190,7 @@ class ConstraintBuilder:
 
         `unit` is the size of the numbers that the bound was computed from, and what its rounding is compared with.
         """
-        rounding = TRUE_TOLERANCE * unit
+        rounding = DECIMAL_ROUNDING * unit
         if bound >= -rounding and (not equality or bound <= rounding):
             self._always_true[statement] = self._always_true.get(statement, 0) + count
             return
@@ -292,7 +292,7 @@ def coefficients_by_state(terms: Iterable[tuple[float, Probability]]) -> dict[Pr
             total[key] = total.get(key, 0.0) + coefficient
             largest[key] = max(largest.get(key, 0.0), abs(coefficient))
     return {
-        term: coefficient for term, coefficient in total.items() if abs(coefficient) > TRUE_TOLERANCE * largest[term]
+        term: coefficient for term, coefficient in total.items() if abs(coefficient) > DECIMAL_ROUNDING * largest[term]
     }
 
 

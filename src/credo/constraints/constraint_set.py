@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-TRUE_TOLERANCE = 1e-12  # what rounding of decimals such as 0.1 + 0.2 may leave in a bound or a coefficient
 LARGEST_BOUND = 1e9  # in units of the largest coefficient
 
 

@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 
 from credo.constraints.constraint_builder import ConstraintBuilder
-from credo.constraints.constraint_set import TRUE_TOLERANCE, GeneralConstraint, NetworkProbability
+from credo.constraints.constraint_set import GeneralConstraint, NetworkProbability
 from credo.constraints.noisy_families import alone_term
 from credo.constraints.separation import separated_general
 from credo.knowledge.comparison_mistakes import UPWARD
@@ -21,6 +21,7 @@ from credo.knowledge.names import states_given
 from credo.knowledge.network_names import each_of, is_cpt_entry
 from credo.knowledge.statements import Approximation, Comparison
 from credo.model.expansion import Expansion
+from credo.tolerances import DECIMAL_ROUNDING
 
 Key = int | NetworkProbability  # a parameter, or a probability that depends on several CPTs
 
@@ -79,7 +80,7 @@ def _add(
             for key in _keys(builder, term, expansion, chosen):
                 coefficients[key] = coefficients.get(key, 0.0) + sign * factor
                 largest[key] = max(largest.get(key, 0.0), abs(factor))
-    coefficients = {key: value for key, value in coefficients.items() if abs(value) > TRUE_TOLERANCE * largest[key]}
+    coefficients = {key: value for key, value in coefficients.items() if abs(value) > DECIMAL_ROUNDING * largest[key]}
     bound = right.constant - left.constant + slack
     unit = max(abs(right.constant), abs(left.constant), abs(slack))
     if not coefficients:

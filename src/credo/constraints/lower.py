@@ -24,7 +24,6 @@ from credo.constraints.constraint_builder import (
     quoted_statement,
 )
 from credo.constraints.constraint_set import (
-    TRUE_TOLERANCE,
     Constraints,
     NoisyFamilyForm,
     ProductConstraint,
@@ -49,6 +48,7 @@ from credo.knowledge.statements import (
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Indices, Numbers
 
 MOST_UNSTATED = 1_000  # cached statements that are stated no more
@@ -152,7 +152,7 @@ def _add_difference(
         distinct, where = np.unique(parameters, return_inverse=True)
         sums: Numbers = np.zeros(len(distinct))
         np.add.at(sums, where.ravel(), coefficients)
-        kept = np.abs(sums) > TRUE_TOLERANCE * np.abs(coefficients).max()
+        kept = np.abs(sums) > DECIMAL_ROUNDING * np.abs(coefficients).max()
         _add(builder, number, statement, distinct[None, kept], sums[kept], bound, unit, equality)
 
 

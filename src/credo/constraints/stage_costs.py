@@ -18,6 +18,7 @@ from credo.constraints.blocks import Block
 from credo.errors import TooLargeError, counted, readable_bytes
 from credo.memory import memory_limit_or_default
 from credo.progress import ProgressEvent, ProgressListener
+from credo.tolerances import FOLDS
 
 BYTES_PER_BLOCK, BYTES_PER_PARAMETER, BYTES_PER_ENTRY = 6_000, 500, 400  # of estimates, certificates and stacked arrays
 BYTES_PER_FACTOR = 64  # of a sparse factor, and of what it is computed from
@@ -27,13 +28,14 @@ SMALL_SYSTEM = 400  # unknowns up to which systems are dense
 SECONDS_PER_BLOCK, SECONDS_PER_ENTRY = 1e-4, 2e-5
 SECONDS_PER_PRODUCT = 0.5  # a block with statements about products; most take a thirtieth of it
 COPIES_EXPLAINED = 3  # of the estimates: with all statements, without each, and for observations that are left out
-FOLDS = 10
 DRAWS, DRAWN_BYTES = 20_000, 400_000_000  # that explanations and checks hold at a time, at most
 PAGE_BYTES_PER_NUMBER = 600  # of a report's page: the number, its range, its bar and its text
 CONFIGURATIONS_ON_PAGE = 4_096  # of a variable
 LONG = 5.0  # seconds from which progress tells how long a stage will take
 
-STATE_LESS = "State less about the variables with the largest CPTs, give these fewer parents, or raise memory_limit."
+REDUCE_CONSTRAINTS = (
+    "State less about the variables with the largest CPTs, give these fewer parents, or raise memory_limit."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def reporting_page(shapes: Sequence[tuple[int, int]]) -> Cost:
     return Cost(2.0 * PAGE_BYTES_PER_NUMBER * numbers, 2e-5 * numbers)
 
 
-def require_room(cost: Cost, memory_limit: int | None, task: str, remedy: str) -> None:
+def check_memory(cost: Cost, memory_limit: int | None, task: str, remedy: str) -> None:
     """Refuse a stage that needs more memory than is allowed, before anything is allocated."""
     limit = memory_limit_or_default(memory_limit)
     if cost.bytes > limit:

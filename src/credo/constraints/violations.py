@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.constraints.constraint_set import TRUE_TOLERANCE, Constraints, ProductConstraint
+from credo.constraints.constraint_set import Constraints, ProductConstraint
+from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Numbers
 
 LEAST_VIOLATION = 1e-8  # in probabilities; below this, a violation is rounding
@@ -59,6 +60,6 @@ def product_excess(product: ProductConstraint, theta: Numbers) -> float:
     with np.errstate(divide="ignore"):
         left = float(exponents[above] @ np.log(values[above]))
         right = product.log_bound - float(exponents[~above] @ np.log(values[~above]))
-    if right < np.log(TRUE_TOLERANCE) and left <= 0.0:
+    if right < np.log(DECIMAL_ROUNDING) and left <= 0.0:
         return float(np.exp(left) - np.exp(right))
     return float(-np.expm1(right - left)) if left > right else float(np.expm1(left - right))

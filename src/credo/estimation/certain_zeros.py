@@ -43,7 +43,7 @@ def with_certain_zeros(problem: Problem) -> tuple[Problem, tuple[Finding, ...]]:
     Statements whose zeros other statements or fixed CPTs forbid stay as they are.
     """
     findings: list[Finding] = []
-    stated = problem.constraints
+    stated = problem.model.constraints
     for place, constraint in enumerate(stated.general):
         events = impossible_events(constraint, problem)
         if not events:
@@ -52,13 +52,13 @@ def with_certain_zeros(problem: Problem) -> tuple[Problem, tuple[Finding, ...]]:
         if zeros is None:
             continue
         own = np.column_stack((np.full_like(zeros, place), zeros))
-        all_zeros = np.concatenate((problem.zeros, own))
+        all_zeros = np.concatenate((problem.model.zeros, own))
         constraints = zeros_in_place(stated, all_zeros)
         blocks = blocks_of(constraints)
         touched = set(zeros.tolist())
         if any(interior_of(block) is None for block in blocks if touched.intersection(block.parameters.tolist())):
             continue
-        problem = replace(problem, constraints=constraints, blocks=blocks, zeros=all_zeros)
+        problem = problem.with_model(constraints=constraints, blocks=blocks, zeros=all_zeros)
         findings.append(_finding(problem, constraint.statement, zeros))
     return problem, tuple(findings)
 
@@ -95,7 +95,7 @@ def impossible_events(constraint: GeneralConstraint, problem: Problem) -> tuple[
 
 def _opposites(term: NetworkProbability, problem: Problem) -> Iterator[NetworkProbability]:
     for name, states in term.events:
-        others = tuple(set(range(len(problem.network.states(name)))) - set(states))
+        others = tuple(set(range(len(problem.model.network.states(name)))) - set(states))
         if others:
             yield NetworkProbability(((name, tuple(sorted(others))),), term.conditions)
 
@@ -111,7 +111,7 @@ def _zeros(problem: Problem, events: tuple[NetworkProbability, ...]) -> Indices 
 
     def is_allowed(zeros: Flags) -> bool:
         """Whether what other statements, and the condition of this one, need is possible, and some state always."""
-        if any(problem.layout.view(zeros, name).all(axis=1).any() for name in problem.names):
+        if any(problem.layout.view(zeros, name).all(axis=1).any() for name in problem.model.names):
             return False
         return bool((possible.sums_at(np.where(zeros, 0.0, support)) > 0.0).all())
 
@@ -125,11 +125,12 @@ def _zeros(problem: Problem, events: tuple[NetworkProbability, ...]) -> Indices 
             if not are_impossible(found):
                 break
             ranks = {
-                name: of_named if name in named else of_given if name in given else of_others for name in problem.names
+                name: of_named if name in named else of_given if name in given else of_others
+                for name in problem.model.names
             }
-            for name in sorted(problem.names, key=ranks.__getitem__):
+            for name in sorted(problem.model.names, key=ranks.__getitem__):
                 part = problem.layout.slice_of(name)
-                _drop(found, range(part.start, part.stop), len(problem.network.states(name)), are_impossible)
+                _drop(found, range(part.start, part.stop), len(problem.model.network.states(name)), are_impossible)
             found &= support > 0.0
             if is_allowed(found):
                 return np.flatnonzero(found)
@@ -138,7 +139,7 @@ def _zeros(problem: Problem, events: tuple[NetworkProbability, ...]) -> Indices 
 
 def _some_possible(problem: Problem, candidates: Flags) -> Iterator[Flags]:
     """The candidates without one state of each distribution, chosen at random: no distribution is zero everywhere."""
-    rng = np.random.default_rng([problem.seed, len(candidates)])
+    rng = np.random.default_rng([problem.settings.seed, len(candidates)])
     starts = problem.layout.distribution_starts()
     sizes = np.diff(starts, append=len(candidates))
     for _ in range(TRIES):
@@ -153,12 +154,14 @@ def _sums(problem: Problem, events: tuple[NetworkProbability, ...]) -> GeneralSt
         NetworkProbability((*each.events, *each.conditions)) for each in events if each.events or each.conditions
     ]
     asked = tuple(GeneralConstraint(((1.0, each),), (), (), 0.0, 0) for each in together)
-    return GeneralStatements.of(replace(problem.constraints, general=asked), problem.network, problem.memory_limit)
+    return GeneralStatements.of(
+        replace(problem.model.constraints, general=asked), problem.model.network, problem.settings.memory_limit
+    )
 
 
 def _possible_events(problem: Problem) -> Iterator[NetworkProbability]:
     """What other hard statements say has a probability above zero."""
-    for each in problem.constraints.general:
+    for each in problem.model.constraints.general:
         if each.confidence is None and len(each.terms) == 1 and not each.indices:
             coefficient, term = each.terms[0]
             if each.bound / coefficient > EXACT and (each.equality or coefficient < 0.0):
@@ -183,8 +186,8 @@ def _drop(zeros: Flags, places: range, size: int, are_impossible: Callable[[Flag
 def _support(problem: Problem) -> Numbers:
     """One where a number can be above zero, as far as fixed CPTs and statements about single numbers say."""
     support = np.ones(problem.layout.size)
-    for name in set(problem.layout.names).difference(problem.names):
-        support[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel() > 0.0
+    for name in set(problem.layout.names).difference(problem.model.names):
+        support[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel() > 0.0
     indices, bounds, is_upper = _single_bounds(problem)
     support[indices[is_upper & (bounds <= EXACT)]] = 0.0
     return support
@@ -200,7 +203,7 @@ def _above_zero(problem: Problem) -> Flags:
 
 def _single_bounds(problem: Problem) -> tuple[Indices, Numbers, Flags]:
     """Hard inequalities about single numbers: the number, its bound, and whether it is an upper one."""
-    linear = problem.constraints.linear
+    linear = problem.model.constraints.linear
     single = (np.diff(linear.starts) == 1) & linear.hard
     firsts = linear.starts[:-1][single]
     return (
@@ -214,7 +217,7 @@ def _own_states(problem: Problem, events: tuple[NetworkProbability, ...]) -> Fla
     """The numbers of the states that events name, of learned CPTs."""
     found = np.zeros(problem.layout.size, dtype=np.bool_)
     for name, states in (each for term in events for each in term.events):
-        if name in problem.names and len(states) < len(problem.network.states(name)):
+        if name in problem.model.names and len(states) < len(problem.model.network.states(name)):
             problem.layout.view(found, name)[:, list(states)] = True
     return found
 
@@ -222,7 +225,7 @@ def _own_states(problem: Problem, events: tuple[NetworkProbability, ...]) -> Fla
 def _without_data(problem: Problem, data: Numbers, families: set[str]) -> tuple[Flags, Flags]:
     """The numbers of learned CPTs without data: all of them, and those in distributions that have some."""
     found, in_seen = np.zeros((2, problem.layout.size), dtype=np.bool_)
-    for name in families.intersection(problem.names):
+    for name in families.intersection(problem.model.names):
         counts = problem.layout.view(data, name)
         problem.layout.view(found, name)[:] = counts == 0.0
         problem.layout.view(in_seen, name)[:] = (counts == 0.0) & (counts.sum(axis=1, keepdims=True) > 0.0)

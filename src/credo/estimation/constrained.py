@@ -67,12 +67,12 @@ def estimate(problem: Problem, start: Mapping[str, Numbers] | None = None) -> So
         (
             *findings,
             *([] if general is None else general_findings(general)),
-            *no_data_findings(problem.network, problem.names, unseen, by_entropy, MAX_ENTROPY),
+            *no_data_findings(problem.model.network, problem.model.names, unseen, by_entropy, MAX_ENTROPY),
             *contradictions(problem, ((each.block, each.impossible) for each in estimates)),
-            *solver_findings(problem.network, estimates),
+            *solver_findings(problem.model.network, estimates),
         ),
         worst_certificate(estimates),
-        multipliers_by_statement(estimates, problem.counts.total),
+        multipliers_by_statement(estimates, problem.data.counts.total),
         soft_weight=soft_weight,
     )
 
@@ -95,24 +95,19 @@ def optimum(
     wanted: Wanted = "optimum",
 ) -> Optimum:
     """The optimum for these weights; `start` as in `estimate`, `wanted` as in `bind_general`."""
-    estimates = solve_blocks(problem, weights, soft_weight)
+    estimates = estimate_blocks(problem.model.blocks, weights, soft_weight)
+    estimates = without_pinned_prior(problem, weights, estimates, soft_weight)
+    estimates = with_products(estimates, problem.settings.seed)
     theta, unseen = relative_frequencies(problem, weights)
     for each in estimates:
         theta[each.block.parameters] = each.theta
     theta = _with_zeros(problem, theta)
     general = None
-    if problem.constraints.general:
+    if problem.model.constraints.general:
         general = _bind_general(problem, weights, soft_weight, theta, start, wanted)
     if general is None:
         return Optimum(theta, unseen, estimates, None)
     return Optimum(general.theta, unseen, _joined_estimates(estimates, general), general)
-
-
-def solve_blocks(problem: Problem, weights: Numbers, soft_weight: float) -> list[BlockEstimate]:
-    """The optimum of every block."""
-    estimates = estimate_blocks(problem.blocks, weights, soft_weight)
-    solved = without_pinned_prior(problem, weights, estimates, soft_weight)
-    return with_products(solved, problem.seed)
 
 
 def _bind_general(
@@ -125,10 +120,10 @@ def _bind_general(
 ) -> GeneralEnd | None:
     """Where steps under statements about any probability of the network end; None where these hold already."""
     theta = relaxed.copy()
-    for name in problem.kept:
-        theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
+    for name in problem.model.kept:
+        theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
     steps = general_steps(problem, weights, soft_weight, relaxed)
-    whole = None if start is None else problem.layout.pack({**problem.network.cpts, **start})
+    whole = None if start is None else problem.layout.pack({**problem.model.network.cpts, **start})
     return bind_general(steps, theta, whole, wanted)
 
 
@@ -138,16 +133,16 @@ def general_steps(problem: Problem, weights: Numbers, soft_weight: float, relaxe
     def solve(blocks: Sequence[Block], own: Numbers, weight: float, in_rounds: bool) -> list[BlockEstimate]:
         found = estimate_blocks(blocks, own, weight, in_rounds=in_rounds)
         found = without_pinned_prior(problem, own, found, weight)
-        return with_products(found, problem.seed)
+        return with_products(found, problem.settings.seed)
 
     return GeneralSteps(
         problem,
-        GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit),
+        GeneralStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit),
         weights,
         (weights > 0.0) & (relaxed > 0.0),
         soft_weight,
         solve,
-        lambda point: _soft_cost(problem.blocks, point, soft_weight),
+        lambda point: _soft_cost(problem.model.blocks, point, soft_weight),
     )
 
 
@@ -183,10 +178,10 @@ def without_pinned_prior(
 
 def _with_zeros(problem: Problem, theta: Numbers) -> Numbers:
     """θ with the numbers that are known to be pinned at exactly zero: solvers leave some of their rounding there."""
-    if not len(problem.pinned):
+    if not len(problem.model.pinned):
         return theta
-    theta[problem.pinned] = 0.0
-    for name in {problem.layout.locate(int(index))[0] for index in problem.pinned}:
+    theta[problem.model.pinned] = 0.0
+    for name in {problem.layout.locate(int(index))[0] for index in problem.model.pinned}:
         distributions = problem.layout.view(theta, name)
         distributions /= distributions.sum(axis=1, keepdims=True)
     return theta
@@ -196,28 +191,28 @@ def multipliers_of(problem: Problem) -> Mapping[int, float]:
     """The multiplier of each statement at the most probable CPTs, for methods that have none of their own."""
     weights = problem.vector()
     soft_weight, _ = choose_soft_weight(problem, weights)
-    return multipliers_by_statement(optimum(problem, weights, soft_weight).estimates, problem.counts.total)
+    return multipliers_by_statement(optimum(problem, weights, soft_weight).estimates, problem.data.counts.total)
 
 
 def constrained_m_step(problem: Problem) -> MStep:
     """The M-step of cml and cmap; its term of the objective is Σ α log θ less the cost of violated soft statements."""
-    if not problem.blocks and not problem.constraints.general:
+    if not problem.model.blocks and not problem.model.constraints.general:
         return counting_m_step(problem)
     prior = problem.pseudo_counts()
-    soft_weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+    soft_weight = DEFAULT_WEIGHT if problem.settings.soft_weight is None else problem.settings.soft_weight
     general = None
-    if problem.constraints.general:
-        general = GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit)
+    if problem.model.constraints.general:
+        general = GeneralStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit)
 
     def m_step(counts: Counts, start: Mapping[str, Numbers] | None = None) -> tuple[Mapping[str, Numbers], float]:
-        own = replace(problem, counts=counts, folds=(), soft_weight=soft_weight)
+        own = problem.with_data(counts=counts, folds=()).with_settings(soft_weight=soft_weight)
         cpts = estimate(own, start).cpts
         theta = problem.layout.pack(cpts, missing=0.0)
         counted = (prior > 0) & (theta > 0)  # only numbers that the knowledge pins are at zero
         term = float(prior[counted] @ np.log(theta[counted]))
-        term -= _soft_cost(problem.blocks, theta, soft_weight)
+        term -= _soft_cost(problem.model.blocks, theta, soft_weight)
         if general is not None:
-            whole = problem.layout.pack({**problem.network.cpts, **cpts})
+            whole = problem.layout.pack({**problem.model.network.cpts, **cpts})
             term -= general.soft_cost(general.values_from(general.sums_at(whole), whole), soft_weight)
         return cpts, term
 

@@ -25,9 +25,11 @@ def estimate(problem: Problem) -> Solution:
     """Count; the knowledge is not used, and a finding says so."""
     theta, unseen = relative_frequencies(problem, problem.vector())
     findings = [
-        no_data_finding(problem.network, name, unseen[name], UNIFORM) for name in problem.names if name in unseen
+        no_data_finding(problem.model.network, name, unseen[name], UNIFORM)
+        for name in problem.model.names
+        if name in unseen
     ]
-    if problem.blocks:
+    if problem.model.blocks:
         message = "This method only counts: the knowledge had no influence on the estimate."
         findings.append(Finding("knowledge not used", message))
     return Solution(problem.cpts(theta), Status.EXACT, tuple(findings))

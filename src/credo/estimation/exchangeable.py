@@ -5,7 +5,7 @@ leaves the network, constraints, prior and kept CPTs unchanged, every estimate h
 (label switching). Exchanging two states of one variable is tried first. Where a statement about another hidden variable
 forbids that, an exchange of the other one's states may repair it, and so on: a search that follows what was broken.
 Only variables that a broken constraint is about can repair it, so that the search takes the constraint with the fewest
-of them, and ends where one has none left. It gives up after `MOST_TRIES`, and says so.
+of them, and ends where one has none left. It gives up after `MOST_EXAMINED`, and says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from credo.types import Indices, Numbers
 
 TOLERANCE = 1e-8  # to which constraints are distinguished
 HARD, PRODUCT = 2.0, 2.0  # no confidence is as large, no other kind of constraint has this mark
-MOST_TRIES = 2_000  # moves of several variables that are examined
+MOST_EXAMINED = 2_000  # moves of several variables that are examined
 MOST_ROUNDS = 100  # of refining colours: how far neighbourhoods reach
 
 
@@ -47,9 +47,9 @@ def exchanges_of(problem: Problem, hidden: Iterable[str]) -> Exchanges:
     hidden = tuple(hidden)
     symmetry = Symmetry.of(problem, hidden)
     groups = {name: _state_groups(symmetry, name) for name in hidden}
-    tries = Tries(MOST_TRIES)
-    several = tuple(_moves_of_several(symmetry, groups, tries))
-    return Exchanges(groups, several, bool(tries.left))
+    budget = SearchBudget(MOST_EXAMINED)
+    several = tuple(_moves_of_several(symmetry, groups, budget))
+    return Exchanges(groups, several, bool(budget.left))
 
 
 def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]
 def exchange_findings(problem: Problem, exchanges: Exchanges) -> Iterator[Finding]:
     """The same where it is known already."""
     for name, groups in exchanges.groups.items():
-        states = problem.network.states(name)
+        states = problem.model.network.states(name)
         for group in groups:
             if len(group) > 1:
                 which = "its states" if len(group) == len(states) else ", ".join(states[state] for state in group)
@@ -78,13 +78,13 @@ def exchange_findings(problem: Problem, exchanges: Exchanges) -> Iterator[Findin
 
 def exchangeable_states(problem: Problem, name: str) -> list[tuple[str, ...]]:
     """The states in groups: those of one group can be exchanged for each other in any way."""
-    states = problem.network.states(name)
+    states = problem.model.network.states(name)
     return [tuple(states[k] for k in group) for group in _state_groups(Symmetry.of(problem, (name,)), name)]
 
 
 def _state_groups(symmetry: Symmetry, name: str) -> list[list[int]]:
     groups: list[list[int]] = []
-    for state in range(len(symmetry.problem.network.states(name))):
+    for state in range(len(symmetry.problem.model.network.states(name))):
         group = next((g for g in groups if symmetry.holds(_transposition(symmetry, name, g[0], state))), None)
         if group is None:
             groups.append([state])
@@ -93,7 +93,7 @@ def _state_groups(symmetry: Symmetry, name: str) -> list[list[int]]:
     return groups
 
 
-# Moves ----------------------------------------------------------------------------------------------------------------
+# Permutations ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Move:
 
 
 @dataclass(slots=True)
-class Tries:
+class SearchBudget:
     """How many moves may still be examined."""
 
     left: int
@@ -134,13 +134,13 @@ class Symmetry:
     @classmethod
     def of(cls, problem: Problem, hidden: Iterable[str]) -> Symmetry:
         """The constraints on each CPT, and the children of each variable."""
-        network, layout, linear = problem.network, problem.layout, problem.constraints.linear
+        network, layout, linear = problem.model.network, problem.layout, problem.model.constraints.linear
         children: dict[str, list[str]] = {name: [] for name in network.names}
         for child in network.names:
             for parent in network.parents[child]:
                 children[parent].append(child)
         products_of: dict[str, list[int]] = {}
-        for number, product in enumerate(problem.constraints.products):
+        for number, product in enumerate(problem.model.constraints.products):
             for name in {layout.locate(index)[0] for index in product.indices}:
                 products_of.setdefault(name, []).append(number)
         linear_of: dict[str, Indices] = {}
@@ -156,7 +156,7 @@ class Symmetry:
             numbers, first = np.unique(pairs[:, 0], return_index=True)
             for number, own in zip(numbers.tolist(), np.split(pairs[:, 1], first[1:]), strict=False):
                 linear_of[layout.names[number]] = own
-        hidden, learned = frozenset(hidden), frozenset(problem.names)
+        hidden, learned = frozenset(hidden), frozenset(problem.model.names)
         hidden_in = {name: hidden.intersection((name, *network.parents[name])) for name in network.names}
         given = {name: _given(problem, name, learned) for name in network.names if hidden_in[name]}
         return cls(problem, hidden, learned, children, random, centred, linear_of, products_of, hidden_in, given)
@@ -167,7 +167,7 @@ class Symmetry:
         A kept CPT, or a prior, in which one state has other sums than the other is changed by every such move. So the
         states of the effects of a noisy family, which a kept CPT compares, need no search.
         """
-        network = self.problem.network
+        network = self.problem.model.network
         for family in (name, *self.children[name]):
             given = self.given[family].reshape(network.shape(family))
             axis = (*network.parents[family], family).index(name)
@@ -183,7 +183,7 @@ class Symmetry:
 
     def broken(self, move: Move) -> frozenset[str] | None:
         """None where a move leaves everything unchanged; else hidden variables one of which must move to repair it."""
-        network = self.problem.network
+        network = self.problem.model.network
         families = dict.fromkeys(move.moved)
         for name in move.moved:
             families |= dict.fromkeys(self.children[name])
@@ -214,7 +214,7 @@ class Symmetry:
 
     def _image(self, move: Move, family: str, target: str, members: Sequence[str], images: Sequence[str]) -> Indices:
         """Where each cell of a family is in the CPT of its image."""
-        network = self.problem.network
+        network = self.problem.model.network
         shape = [len(network.states(member)) for member in members]
         places = np.indices(shape)
         strides: dict[str, int] = {}
@@ -234,10 +234,10 @@ class Symmetry:
         def key(tie_variables: Iterable[str]) -> tuple[str, ...]:
             return tuple(sorted(tie_variables))
 
-        ties = [(key(t.variables), t.by, t.rows, t.differ) for t in self.problem.constraints.ties]
+        ties = [(key(t.variables), t.by, t.rows, t.differ) for t in self.problem.model.constraints.ties]
         moved = [
             (key(move.variables.get(v, v) for v in t.variables), t.by, t.rows, t.differ)
-            for t in self.problem.constraints.ties
+            for t in self.problem.model.constraints.ties
         ]
         return sorted(map(repr, ties)) == sorted(map(repr, moved))
 
@@ -250,7 +250,7 @@ class Symmetry:
         """
         if not len(self.random):
             return None
-        constraints, layout = self.problem.constraints, self.problem.layout
+        constraints, layout = self.problem.model.constraints, self.problem.layout
         nothing = np.zeros(0, dtype=np.int64)
         touched = np.unique(np.concatenate([nothing, *(self.linear_of.get(name, nothing) for name in families)]))
         numbers = sorted({number for name in families for number in self.products_of.get(name, ())})
@@ -312,11 +312,11 @@ class Symmetry:
 
 def _given(problem: Problem, family: str, learned: frozenset[str]) -> Numbers:
     """What says something about a family beside constraints: its kept CPT, or its prior's pseudo-counts."""
-    network = problem.network
+    network = problem.model.network
     if family not in learned:
         return network.cpt_array(family)
     shape = (network.configurations(family), len(network.states(family)))
-    return np.broadcast_to(pseudo_counts(problem.prior, network, family), shape)
+    return np.broadcast_to(pseudo_counts(problem.model.prior, network, family), shape)
 
 
 def _without_counterpart(lines: Numbers, among: Numbers) -> Iterator[int]:
@@ -330,7 +330,7 @@ def _without_counterpart(lines: Numbers, among: Numbers) -> Iterator[int]:
 
 
 def _transposition(symmetry: Symmetry, name: str, one: int, two: int) -> Move:
-    order = list(range(len(symmetry.problem.network.states(name))))
+    order = list(range(len(symmetry.problem.model.network.states(name))))
     order[one], order[two] = two, one
     return Move(states={name: tuple(order)})
 
@@ -338,29 +338,33 @@ def _transposition(symmetry: Symmetry, name: str, one: int, two: int) -> Move:
 # Moves of several variables -------------------------------------------------------------------------------------------
 
 
-def _moves_of_several(symmetry: Symmetry, groups: Mapping[str, list[list[int]]], tries: Tries) -> Iterator[Move]:
+def _moves_of_several(
+    symmetry: Symmetry, groups: Mapping[str, list[list[int]]], budget: SearchBudget
+) -> Iterator[Move]:
     """Moves that leave everything unchanged, while none of their parts does."""
     seen: set[frozenset[str]] = set()
     for name, own in groups.items():
         for one, two in combinations([group[0] for group in own], 2):
             if not symmetry.may_exchange(name, one, two):
                 continue
-            found = _repaired(symmetry, _transposition(symmetry, name, one, two), groups, tries)
+            found = _repaired(symmetry, _transposition(symmetry, name, one, two), groups, budget)
             if found is not None and found.moved not in seen:
                 seen.add(found.moved)
                 yield found
     for left, right in _exchangeable_pairs(symmetry, groups):
-        found = _repaired(symmetry, Move(variables={left: right, right: left}), groups, tries)
+        found = _repaired(symmetry, Move(variables={left: right, right: left}), groups, budget)
         if found is not None and found.moved not in seen:
             seen.add(found.moved)
             yield found
 
 
-def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int]]], tries: Tries) -> Move | None:
+def _repaired(
+    symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int]]], budget: SearchBudget
+) -> Move | None:
     """The move, with others that repair what it breaks; None where nothing does."""
-    if not tries.left:
+    if not budget.left:
         return None
-    tries.left -= 1
+    budget.left -= 1
     broken = symmetry.broken(move)
     if broken is None:
         return move
@@ -369,22 +373,22 @@ def _repaired(symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int
             if not move.variables and not symmetry.may_exchange(name, one, two):
                 continue
             states = {**move.states, **_transposition(symmetry, name, one, two).states}
-            if (found := _repaired(symmetry, replace(move, states=states), groups, tries)) is not None:
+            if (found := _repaired(symmetry, replace(move, states=states), groups, budget)) is not None:
                 return found
     if move.variables:
-        network = symmetry.problem.network
+        network = symmetry.problem.model.network
         free = sorted(broken)
         for left, right in combinations(free, 2):
             if len(network.states(left)) == len(network.states(right)):
                 pairs = {**move.variables, left: right, right: left}
-                if (found := _repaired(symmetry, replace(move, variables=pairs), groups, tries)) is not None:
+                if (found := _repaired(symmetry, replace(move, variables=pairs), groups, budget)) is not None:
                     return found
     return None
 
 
 def _exchangeable_pairs(symmetry: Symmetry, groups: Mapping[str, list[list[int]]]) -> Iterator[tuple[str, str]]:
     """Pairs of hidden variables whose neighbourhoods look the same, by refining colours [weisfeiler & leman 1968]."""
-    network = symmetry.problem.network
+    network = symmetry.problem.model.network
     colours = {
         name: len(network.states(name)) if name in symmetry.hidden else -1 - i for i, name in enumerate(network.names)
     }
@@ -418,7 +422,7 @@ def _message(problem: Problem, move: Move) -> str:
         if left < right:
             parts.append(f"{left} and {right}")
     for name, order in move.states.items():
-        states = problem.network.states(name)
+        states = problem.model.network.states(name)
         one = next(k for k, image in enumerate(order) if k != image)
         parts.append(f"{states[one]} and {states[order[one]]} of {name}")
     what = "; ".join(parts)

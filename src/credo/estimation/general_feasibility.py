@@ -15,7 +15,7 @@ from credo.constraints.constraint_set import Constraints
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.certain_zeros import with_certain_zeros
 from credo.estimation.constrained import multipliers_by_statement, optimum
-from credo.estimation.problem import Problem
+from credo.estimation.problem import Data, Model, Problem
 from credo.model.network import Network
 from credo.statistics.counts import empty, layout_for_counts
 from credo.statistics.prior import as_prior
@@ -50,9 +50,8 @@ def search_general(constraints: Constraints, network: Network) -> GeneralSearch:
 def _tried(constraints: Constraints, network: Network) -> tuple[GeneralSearch, dict[int, float]]:
     """Whether a point was found, and the multipliers of the statements where the search ended."""
     names = constraints.layout.names
-    problem = Problem(
-        network, names, empty(layout_for_counts(network)), as_prior(1.0, network), constraints, blocks_of(constraints)
-    )
+    model = Model(network, names, as_prior(1.0, network), constraints, blocks_of(constraints))
+    problem = Problem(model, Data(empty(layout_for_counts(network))))
     problem, _ = with_certain_zeros(problem)
     try:
         end = optimum(problem, np.ones(problem.layout.size), 0.0, wanted="point")

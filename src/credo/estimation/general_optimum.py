@@ -127,9 +127,9 @@ def _budget(first: GeneralEnd | None, is_small: bool) -> int:
 def _others(steps: GeneralSteps, relaxed: Numbers, near: GeneralEnd | None) -> Iterator[Numbers]:
     """CPTs that the ordinary statements allow; between such and `near`, if that is given."""
     layout = steps.problem.layout
-    reached = [name for name in steps.statements.families if name in steps.problem.names]
-    blocks = [steps.problem.blocks[k] for k in steps.reached]
-    generator = np.random.default_rng([steps.problem.seed, layout.size, len(steps.statements)])
+    reached = [name for name in steps.statements.families if name in steps.problem.model.names]
+    blocks = [steps.problem.model.blocks[k] for k in steps.reached]
+    generator = np.random.default_rng([steps.problem.settings.seed, layout.size, len(steps.statements)])
     for away in AWAY:
         weights = generator.standard_exponential(layout.size)
         point = relaxed.copy()
@@ -144,14 +144,14 @@ def _others(steps: GeneralSteps, relaxed: Numbers, near: GeneralEnd | None) -> I
 
 def _unknowns(steps: GeneralSteps) -> int:
     """How many parameters and constraints a step has."""
-    layout, learned = steps.problem.layout, set(steps.problem.names)
+    layout, learned = steps.problem.layout, set(steps.problem.model.names)
     slices = [layout.slice_of(name) for name in steps.statements.families if name in learned]
     return int(sum(each.stop - each.start for each in slices)) + len(steps.base.linear)
 
 
 def _require_possible(steps: GeneralSteps, theta: Numbers) -> None:
     """Refuse statements about fixed CPTs alone that these contradict."""
-    learned, excess = set(steps.problem.names), steps.statements.excess(theta)
+    learned, excess = set(steps.problem.model.names), steps.statements.excess(theta)
     for constraint, families, missed in zip(
         steps.statements.constraints, steps.statements.reached, excess.tolist(), strict=True
     ):

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import GeneralConstraint, LinearConstraints
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.errors import CredoError
@@ -31,24 +30,24 @@ MOST_INSIDE = 0.02  # in probabilities
 
 def general_region(problem: Problem) -> GeneralRegion:
     """The general statements, and CPTs inside of all that they and the others allow, near the most probable ones."""
-    statements = GeneralStatements.of(problem.constraints, problem.network, problem.memory_limit)
+    statements = GeneralStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit)
     weights = problem.vector() + 1.0 / _states(problem)
     for number, (share, wanted) in enumerate(SHARES):
         if number == 1:
             problem.refuse_contradictions()
         moved = replace(
-            problem.constraints,
+            problem.model.constraints,
             linear=_moved(problem, share),
-            general=_moved_general(problem.constraints.general, share),
+            general=_moved_general(problem.model.constraints.general, share),
         )
-        inside = replace(problem, constraints=moved, blocks=blocks_of(moved))
+        inside = problem.with_constraints(moved)
         try:
             found = optimum(inside, weights, 0.0, wanted=wanted)
         except InfeasibleError:
             continue
         theta = found.theta.copy()
-        for name in problem.kept:
-            theta[problem.layout.slice_of(name)] = problem.network.cpt_array(name).ravel()
+        for name in problem.model.kept:
+            theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
         if statements.excess(theta)[statements.hard].max(initial=-np.inf) <= LIMIT:
             return GeneralRegion(statements, theta)
     raise CredoError(
@@ -63,7 +62,7 @@ def nearest_cpts(problem: Problem, means: Mapping[str, Numbers]) -> tuple[Mappin
 
     Every draw satisfies the statements, but what they allow is not convex: their mean may miss one by a little.
     """
-    theta = problem.layout.pack({**problem.network.cpts, **means})
+    theta = problem.layout.pack({**problem.model.network.cpts, **means})
     steps = general_steps(problem, problem.vector() + 1.0, 0.0, theta)
     theta, values = steps.restored(theta)
     return problem.cpts(theta), float(steps.missed(values).max(initial=0.0))
@@ -78,9 +77,9 @@ def _states(problem: Problem) -> Numbers:
 
 def _moved(problem: Problem, share: float) -> LinearConstraints:
     """The ordinary inequalities, moved towards a point inside of them."""
-    linear = problem.constraints.linear
+    linear = problem.model.constraints.linear
     bounds = linear.bounds.copy()
-    for block in problem.blocks:
+    for block in problem.model.blocks:
         interior = interior_of(block)
         if interior is None:
             raise InfeasibleError

@@ -113,27 +113,29 @@ class GeneralSteps:
         problem, layout = self.problem, self.problem.layout
         families = set(self.statements.families)
         reached = [
-            k for k, block in enumerate(problem.blocks) if any(name in families for name, _ in block.configurations)
+            k
+            for k, block in enumerate(problem.model.blocks)
+            if any(name in families for name, _ in block.configurations)
         ]
         numbers = np.concatenate(
-            [np.zeros(0, dtype=np.int64), *(problem.blocks[k].constraint_numbers for k in reached)]
+            [np.zeros(0, dtype=np.int64), *(problem.model.blocks[k].constraint_numbers for k in reached)]
         )
         own = {
-            int(problem.blocks[k].parameters[index])
+            int(problem.model.blocks[k].parameters[index])
             for k in reached
-            for product in problem.blocks[k].products
+            for product in problem.model.blocks[k].products
             for index in product.indices
         }
-        products = tuple(each for each in problem.constraints.products if own.intersection(each.indices))
-        base = Constraints(layout, problem.constraints.linear.take(np.sort(numbers)), products)
+        products = tuple(each for each in problem.model.constraints.products if own.intersection(each.indices))
+        base = Constraints(layout, problem.model.constraints.linear.take(np.sort(numbers)), products)
         free = np.zeros(layout.size, dtype=np.bool_)
-        for name in problem.names:
+        for name in problem.model.names:
             free[layout.slice_of(name)] = True
         about = np.zeros(layout.size, dtype=np.bool_)
         for name in families:
             about[layout.slice_of(name)] = True
         for k in reached:
-            about[problem.blocks[k].parameters] = True
+            about[problem.model.blocks[k].parameters] = True
         starts = layout.distribution_starts()
         sums = np.add.reduceat(self.weights, starts) if len(starts) else np.zeros(0)
         totals = np.repeat(sums, np.diff(starts, append=layout.size))
@@ -162,7 +164,7 @@ class GeneralSteps:
         excesses = (general.excess(theta)[general.hard], linear.excess(theta)[linear.hard])
         if any(excess.max(initial=0.0) > LIMIT for excess in excesses):
             return False
-        blocks = [block for block in map(self.problem.blocks.__getitem__, self.reached) if block.products]
+        blocks = [block for block in map(self.problem.model.blocks.__getitem__, self.reached) if block.products]
         products = [(ProductConstraints.of(block, 0.0), theta[block.parameters]) for block in blocks]
         return all(own.missed(point)[own.hard].max(initial=0.0) <= LIMIT for own, point in products)
 

@@ -22,7 +22,7 @@ from credo.estimation.em.starts import with_zeros
 from credo.estimation.em.steps import Ended, Independent
 from credo.estimation.exchangeable import exchange_findings, exchanges_of
 from credo.estimation.method import Incomplete, Method
-from credo.estimation.missing_draws import why_not_drawn
+from credo.estimation.missing_draws import ExaminedRows, why_not_drawn
 from credo.estimation.papers.gradient_trainer import estimate_by_gradient
 from credo.estimation.pinned import contradiction_of, pinned_cells, pinned_parameters
 from credo.estimation.problem import Fold, Problem
@@ -44,39 +44,47 @@ from credo.statistics.inference.expected_counts import (
 )
 from credo.statistics.partitioned_rows import PartitionedRows, prepare_rows
 from credo.statistics.ties.tied_parts import TiedParts
+from credo.tolerances import FOLDS
 from credo.types import Numbers
 
 STATUS = {Ended.CONVERGED: Status.CONVERGED, Ended.LIMIT: Status.NOT_CONVERGED, Ended.FELL: Status.NOT_CONVERGED}
 NOT_DRAWN = "Missing values were not drawn; the expected counts of EM were taken as if they had been observed"
 PROOFS = ("local optimum", "not certified", "training")  # kinds of findings that say how far an optimum can be off
 _SAME_OBJECTIVE = 1e-5  # a relative difference of objectives below which two starts found the same result
-FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # The EM of a fold starts where that of all rows ended, and needs only a few iterations from there.
 FOLD_OPTIONS = EMOptions(starts=1, max_iterations=100, tolerance=1e-6)
 
 
-def estimate_incomplete(problem: Problem) -> Solution:
-    """Run EM for the problem's method, and report how it went."""
-    method, dataset = problem.method, problem.dataset
+def estimate_incomplete(problem: Problem, examined: ExaminedRows | None = None) -> Solution:
+    """Run EM for the problem's method, and report how it went; `examined` rows need not be prepared again."""
+    method, dataset = problem.settings.method, problem.data.dataset
     assert method is not None
     assert dataset is not None
-    if problem.options.em.trainer == "gradient":
+    if problem.settings.options.em.trainer == "gradient":
         return _by_gradient(method, problem, dataset)
-    ties = problem.constraints.ties if method.uses_knowledge else ()
-    prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
+    ties = problem.model.constraints.ties if method.uses_knowledge else ()
+    if examined is None:
+        prepared = prepare_rows(problem.data.counts.layout, dataset, problem.settings.memory_limit)
+    else:
+        prepared = examined.prepared
     e_step: Independent | TiedEStep = Independent(prepared)
     if ties:
-        e_step = tied_e_step(problem.counts.layout, ties, dataset, problem.reading, problem.memory_limit)
+        e_step = tied_e_step(
+            problem.data.counts.layout, ties, dataset, problem.data.reading, problem.settings.memory_limit
+        )
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
     if em_method.keeps_hard_statements:
-        problem = replace(problem, pinned=pinned_parameters(problem.blocks))
-    used = problem if em_method.uses_knowledge else replace(problem, constraints=Constraints(problem.layout))
-    exchanges = exchanges_of(used, found_by_em(e_step.prepared))
+        problem = problem.with_model(pinned=pinned_parameters(problem.model.blocks))
+    used = problem if em_method.uses_knowledge else problem.with_model(constraints=Constraints(problem.layout))
+    if examined is not None and examined.constraints is used.model.constraints:
+        exchanges = examined.exchanges
+    else:
+        exchanges = exchanges_of(used, found_by_em(e_step.prepared))
     draw = method.estimate_drawing
     tied = e_step.rows if isinstance(e_step, TiedEStep) else None
     not_drawn = why_not_drawn(prepared if tied is None else tied, exchanges) if draw is not None else ""
     drawn = draw is not None and not not_drawn
-    options = problem.options.em
+    options = problem.settings.options.em
     if drawn and not ties and options.starts == EMOptions().starts and _mostly_observed(dataset):
         options = replace(options, starts=1)  # draws leave any optimum by themselves: this is where they begin
     try:
@@ -91,7 +99,8 @@ def estimate_incomplete(problem: Problem) -> Solution:
     if method.cross_validates:
         folds, fold_findings = _folds(em_method, inner, prepared, result, bool(ties))
     is_em = em_method is method
-    completed = replace(inner, counts=expected, folds=folds, pinned=inner.pinned if is_em else NONE)
+    completed = inner.with_data(counts=expected, folds=folds)
+    completed = completed if is_em else completed.with_model(pinned=NONE)
     if draw is not None and drawn:
         start = None
         assert not isinstance(tied, TiedParts)
@@ -100,16 +109,18 @@ def estimate_incomplete(problem: Problem) -> Solution:
         last = draw(completed, Incomplete(e_step.prepared, cells, result.cpts, exchanges, tied, start))
     else:
         last = method.estimate(completed)
-    cpts = {name: result.cpts[name] for name in problem.names} if is_em else last.cpts
+    cpts = {name: result.cpts[name] for name in problem.model.names} if is_em else last.cpts
     theta = prepared.layout.pack({**result.cpts, **cpts})
     findings, likelihood = [_em_finding(result), *weight_findings, *fold_findings], None
     if not_drawn:
         findings.append(Finding("not drawn", f"{NOT_DRAWN}: {not_drawn}. There are no intervals."))
     if isinstance(e_step, TiedEStep):
         conditioned = e_step.rows
-        if problem.reading is not TieReading.CLL:
-            conditioned = tied_rows(problem.counts.layout, ties, dataset, memory_limit=problem.memory_limit)
-        likelihood = tied_likelihood(conditioned, theta, problem.seed)
+        if problem.data.reading is not TieReading.CLL:
+            conditioned = tied_rows(
+                problem.data.counts.layout, ties, dataset, memory_limit=problem.settings.memory_limit
+            )
+        likelihood = tied_likelihood(conditioned, theta, problem.settings.seed)
         findings.append(tie_finding(conditioned, likelihood))
     findings += [*result.findings, *exchange_findings(used, exchanges)]
     if drawn:
@@ -126,7 +137,7 @@ def estimate_incomplete(problem: Problem) -> Solution:
         log_likelihood=log_likelihood_of(prepared, theta),
         history=result.history,
         tied=likelihood,
-        soft_weight=inner.soft_weight,
+        soft_weight=inner.settings.soft_weight,
         expected=expected,
         no_interval=f"There is no interval: {not_drawn}." if not_drawn else "",
     )
@@ -166,23 +177,17 @@ def _run(
     options: EMOptions,
 ) -> EMResult:
     assert method.m_step is not None
-    shaping = replace(
-        problem,
-        options=replace(problem.options, em=EMOptions()),
-        memory_limit=None,
-        not_posterior="",
-        progress=None,
-        refuse=None,
-    )
+    others = replace(problem.settings.options, em=EMOptions())
+    shaping = problem.with_settings(options=others, memory_limit=None, not_posterior="", progress=None, refuse=None)
     return run_em(
-        problem.network,
+        problem.model.network,
         e_step.prepared,
         method.m_step(problem),
         options,
         e_step=e_step if tied else None,
-        free=problem.names,
+        free=problem.model.names,
         zeros=pinned_cells(problem),
-        seed=problem.seed,
+        seed=problem.settings.seed,
         identity=() if options.checkpoint is None else (method, shaping),
         progress=reporter(problem),
     )
@@ -196,26 +201,26 @@ def _with_soft_weight(
 ) -> tuple[Problem, list[Finding]]:
     """The problem with a weight for its soft statements: given, or chosen on folds completed by a first EM."""
     if method.ignores_soft_statements:
-        return replace(problem, soft_weight=0.0), []
-    if problem.soft_weight is not None or method.weighs_all_statements or not method.uses_knowledge:
+        return problem.with_settings(soft_weight=0.0), []
+    if problem.settings.soft_weight is not None or method.weighs_all_statements or not method.uses_knowledge:
         return problem, []
-    if not problem.has_soft_statements or problem.doubts is not None:  # draws weigh what is doubted
-        return replace(problem, soft_weight=DEFAULT_WEIGHT), []
-    first = replace(problem, soft_weight=DEFAULT_WEIGHT)
-    options = replace(problem.options.em, starts=1, checkpoint=None)
+    if not problem.has_soft_statements or problem.model.doubts is not None:  # draws weigh what is doubted
+        return problem.with_settings(soft_weight=DEFAULT_WEIGHT), []
+    first = problem.with_settings(soft_weight=DEFAULT_WEIGHT)
+    options = replace(problem.settings.options.em, starts=1, checkpoint=None)
     result = _run(em_method, first, Independent(prepared), False, options)
     folds, _ = _folds(em_method, first, prepared, result, False)
     expected = as_counts(prepared, expected_cells(prepared, prepared.layout.pack(result.cpts))[0])
-    completed = replace(problem, counts=expected, folds=folds)
+    completed = problem.with_data(counts=expected, folds=folds)
     weight, findings = choose_soft_weight(completed, completed.vector())
-    return replace(problem, soft_weight=weight), findings
+    return problem.with_settings(soft_weight=weight), findings
 
 
 def _folds(
     method: Method, problem: Problem, prepared: PreparedRows, result: EMResult, tied: bool
 ) -> tuple[tuple[Fold, ...], list[Finding]]:
     """Folds of the rows: each is predicted by the EM of the others, which also completes its missing values."""
-    dataset, layout = problem.dataset, problem.counts.layout
+    dataset, layout = problem.data.dataset, problem.data.counts.layout
     assert dataset is not None
     folds = min(FOLDS, len(dataset))
     if folds < 2:
@@ -226,19 +231,20 @@ def _folds(
     def prepared_fold(fold: int, is_held_out: bool) -> PreparedRows:
         if isinstance(dataset, PartitionedRows):
             return dataset.fold(fold, folds, is_held_out).prepared()
-        chosen = (folds_of_rows(problem.seed, folds, 0, len(dataset), len(dataset)) == fold) == is_held_out
-        return prepare(layout, dataset.rows(chosen), problem.memory_limit)
+        chosen = (folds_of_rows(problem.settings.seed, folds, 0, len(dataset), len(dataset)) == fold) == is_held_out
+        return prepare(layout, dataset.rows(chosen), problem.settings.memory_limit)
 
-    start = replace(problem, network=problem.network.with_cpts(_without_zeros(result.cpts, problem.names)))
+    without_zeros = _without_zeros(result.cpts, problem.model.names)
+    start = problem.with_model(network=problem.model.network.with_cpts(without_zeros))
     found = []
     for fold in range(folds):
         training = prepared_fold(fold, is_held_out=False)
-        cpts = _uniform(problem.network, problem.names)  # where the rows of all other folds show nothing
+        cpts = _uniform(problem.model.network, problem.model.names)  # where the rows of all other folds show nothing
         if has_data(training):
             cpts = _run(method, start, Independent(training), False, FOLD_OPTIONS).cpts
         theta = training.layout.pack(cpts)
         held_out = prepared_fold(fold, is_held_out=True)
-        smoothed = held_out.layout.pack({**cpts, **_without_zeros(cpts, problem.names)})
+        smoothed = held_out.layout.pack({**cpts, **_without_zeros(cpts, problem.model.names)})
         smoothed = with_zeros(held_out, smoothed, pinned_cells(problem))
         found.append(
             Fold(
@@ -270,9 +276,9 @@ def _uniform(network: Network, names: tuple[str, ...]) -> Mapping[str, Numbers]:
 
 
 def _by_gradient(method: Method, problem: Problem, dataset: Dataset | PartitionedRows) -> Solution:
-    if problem.constraints.ties and method.uses_knowledge:
+    if problem.model.constraints.ties and method.uses_knowledge:
         raise OptionError("The gradient trainer takes rows one by one, and cannot tie them: leave the trainer at em.")
-    if problem.constraints.general and method.uses_knowledge:
+    if problem.model.constraints.general and method.uses_knowledge:
         raise OptionError(
             "The gradient trainer penalises statements about single CPTs, and cannot bind those about probabilities "
             "that depend on several CPTs: leave the trainer at em."
@@ -282,7 +288,7 @@ def _by_gradient(method: Method, problem: Problem, dataset: Dataset | Partitione
 
 def reporter(problem: Problem) -> Callable[[Iteration], None]:
     """Reports each iteration as a share of all starts."""
-    most = problem.options.em.max_iterations
+    most = problem.settings.options.em.max_iterations
 
     def after(iteration: Iteration) -> None:
         detail = f"start {iteration.start + 1} of {iteration.starts}, iteration {iteration.iteration}"

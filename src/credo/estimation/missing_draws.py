@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
+from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
 from credo.estimation.constrained import CMAP
 from credo.estimation.em.driver import found_by_em
@@ -61,8 +63,8 @@ def why_not_drawn(rows: PreparedRows | TiedData | TiedParts, exchanges: Exchange
 
 def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
     """About how long the sampler takes: draws of all chains, in each of which all missing values are drawn."""
-    options = problem.options.posterior
-    parameters = sum(prod(problem.network.shape(name)) for name in problem.names)
+    options = problem.settings.options.posterior
+    parameters = sum(prod(problem.model.network.shape(name)) for name in problem.model.names)
     sweeps = options.chains * (options.warmup + options.draws * options.thinning)
     if isinstance(rows, PreparedParts):
         figures = figures_of(rows)
@@ -84,38 +86,59 @@ NAMED_ALIKE = (
 TAKES_LONGER = "method=posterior gives intervals and takes that long."
 
 
-def automatic(problem: Problem) -> tuple[Method, str]:
-    """The method that `auto` is for incomplete rows; and why it is not the posterior, and what that would give."""
-    dataset = problem.dataset
+@dataclass(frozen=True, slots=True, eq=False)
+class ExaminedRows:
+    """Incomplete rows prepared for inference, and what nothing in them and in these constraints tells apart."""
+
+    prepared: PreparedRows
+    exchanges: Exchanges
+    constraints: Constraints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AutomaticMethod:
+    """The method that `auto` is for incomplete rows."""
+
+    method: Method
+    not_posterior: str = ""  # why it is not the posterior, and what that would give
+    rows: ExaminedRows | None = None  # what was found out about the rows on the way
+
+
+def automatic(problem: Problem) -> AutomaticMethod:
+    """Choose the method for incomplete rows by whether their missing values can be drawn, and how long that takes."""
+    dataset = problem.data.dataset
     assert dataset is not None
-    if problem.options.em.trainer == "gradient":
-        return CMAP, ""  # the user wants an optimum by gradients
+    if problem.settings.options.em.trainer == "gradient":
+        return AutomaticMethod(CMAP)  # the user wants an optimum by gradients
     if len(dataset) * len(dataset.names) > MOST_VALUES:
-        return CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}"
+        return AutomaticMethod(CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}")
     rows: PreparedRows | TiedData
     prepared: PreparedRows
-    if problem.constraints.ties and isinstance(dataset, PartitionedRows):
-        return CMAP, f"{IN_PARTITIONS}. {MEANS_ONLY}"
-    if problem.constraints.ties:
+    if problem.model.constraints.ties and isinstance(dataset, PartitionedRows):
+        return AutomaticMethod(CMAP, f"{IN_PARTITIONS}. {MEANS_ONLY}")
+    if problem.model.constraints.ties:
         assert isinstance(dataset, Dataset)
         rows = tie_rows(
-            problem.counts.layout,
-            problem.constraints.ties,
+            problem.data.counts.layout,
+            problem.model.constraints.ties,
             dataset,
-            reading=problem.reading,
-            memory_limit=problem.memory_limit,
+            reading=problem.data.reading,
+            memory_limit=problem.settings.memory_limit,
         )
         prepared = rows.prepared
     else:
-        rows = prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
+        rows = prepared = prepare_rows(problem.data.counts.layout, dataset, problem.settings.memory_limit)
     exchanges = exchanges_of(problem, found_by_em(prepared))
+    examined = None if problem.model.constraints.ties else ExaminedRows(prepared, exchanges, problem.model.constraints)
     reason = why_not_drawn(rows, exchanges)
     if reason:
-        return CMAP, f"{reason}. {MEANS_ONLY}"
+        return AutomaticMethod(CMAP, f"{reason}. {MEANS_ONLY}", examined)
     if exchanges.variables:
-        return CMAP, f"nothing says which state of {listing(exchanges.variables)} is which. {NAMED_ALIKE}"
+        which = f"nothing says which state of {listing(exchanges.variables)} is which"
+        return AutomaticMethod(CMAP, f"{which}. {NAMED_ALIKE}", examined)
     seconds = seconds_to_draw(problem, rows)
     if seconds > MOST_SECONDS:
         long = "a minute" if seconds < 90.0 else f"{seconds / 60.0:,.0f} minutes"
-        return CMAP, f"drawing the missing values would take about {long}. {TAKES_LONGER}"
-    return POSTERIOR, ""
+        reason = f"drawing the missing values would take about {long}. {TAKES_LONGER}"
+        return AutomaticMethod(CMAP, reason, examined)
+    return AutomaticMethod(POSTERIOR, "", examined)

@@ -65,8 +65,8 @@ def _with_equal_weights(block: Block) -> Task:
 def pinned_cells(problem: Problem) -> Mapping[str, Flags]:
     """Which cells of each learned CPT are pinned at zero; CPTs without such are left out."""
     flags = np.zeros(problem.layout.size, dtype=np.bool_)
-    flags[problem.pinned] = True
-    parts = {name: flags[problem.layout.slice_of(name)] for name in problem.names if name in problem.layout}
+    flags[problem.model.pinned] = True
+    parts = {name: flags[problem.layout.slice_of(name)] for name in problem.model.names if name in problem.layout}
     return {name: part for name, part in parts.items() if part.any()}
 
 
@@ -75,26 +75,26 @@ def pinned_cells(problem: Problem) -> Mapping[str, Flags]:
 
 def contradiction_of(problem: Problem, error: ImpossibleRowError) -> ImpossibleRowError:
     """The error of an impossible row with the statements that make it so; itself where it is impossible without."""
-    assert problem.dataset is not None
-    if isinstance(problem.dataset, PartitionedRows):
-        row = problem.dataset.row(error.row - 1)
+    assert problem.data.dataset is not None
+    if isinstance(problem.data.dataset, PartitionedRows):
+        row = problem.data.dataset.row(error.row - 1)
     else:
-        row = problem.dataset.rows(np.arange(len(problem.dataset)) == error.row - 1)
+        row = problem.data.dataset.rows(np.arange(len(problem.data.dataset)) == error.row - 1)
     cells = _minimal_zeros(problem, row)
     if not cells:
         return error
-    owners = {int(index): block for block in problem.blocks for index in block.parameters.tolist()}
+    owners = {int(index): block for block in problem.model.blocks for index in block.parameters.tolist()}
     statements = sorted({number for cell in cells for number in statements_that_pin(owners[cell], cell)})
     return ImpossibleRowError(error.row, error.values, [number + 1 for number in statements], place=error.place)
 
 
 def _minimal_zeros(problem: Problem, row: Dataset) -> list[int]:
     """A minimal set of pinned numbers that together make a row impossible; empty where they do not."""
-    prepared = prepare(problem.counts.layout, replace(row, weights=None), problem.memory_limit)
+    prepared = prepare(problem.data.counts.layout, replace(row, weights=None), problem.settings.memory_limit)
     own, layout = problem.layout, prepared.layout
-    learned = {name: np.full(problem.network.shape(name), 0.5) for name in problem.names}
-    positive = layout.pack({**problem.network.cpts, **learned})
-    cells = [(int(index), own.locate(int(index))) for index in problem.pinned]
+    learned = {name: np.full(problem.model.network.shape(name), 0.5) for name in problem.model.names}
+    positive = layout.pack({**problem.model.network.cpts, **learned})
+    cells = [(int(index), own.locate(int(index))) for index in problem.model.pinned]
     places = {index: layout.offsets[name] + index - own.offsets[name] for index, (name, _, _) in cells}
 
     def is_impossible(zeros: Sequence[int]) -> bool:

@@ -29,15 +29,15 @@ NOT_MIXED = "not mixed"
 
 def estimate(problem: Problem) -> Solution:
     """Sample, average, and report whether the draws can be trusted."""
-    return _average(problem, problem.counts, None)
+    return _average(problem, problem.data.counts, None)
 
 
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
     exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
     missing = MissingValues.of(
-        problem.network,
-        problem.names,
+        problem.model.network,
+        problem.model.names,
         rows.prepared,
         rows.expected,
         exchangeable,
@@ -51,9 +51,9 @@ def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
 def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:
     findings: list[Finding] = []
     soft_weight = 0.0
-    if problem.doubts is None:
+    if problem.model.doubts is None:
         soft_weight, findings = choose_soft_weight(problem, problem.vector())
-    general = general_region(problem) if problem.constraints.general else None
+    general = general_region(problem) if problem.model.constraints.general else None
     detail = ""
 
     def announce(seconds: float) -> None:
@@ -61,20 +61,20 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         detail = f"about {readable_seconds(seconds)} of sampling" if seconds >= LONG else ""
 
     result = posterior(
-        problem.network,
-        problem.names,
+        problem.model.network,
+        problem.model.names,
         counts,
-        problem.blocks,
-        prior=problem.prior,
-        seed=problem.seed,
+        problem.model.blocks,
+        prior=problem.model.prior,
+        seed=problem.settings.seed,
         soft_weight=soft_weight or None,
-        options=problem.options.posterior,
+        options=problem.settings.options.posterior,
         progress=lambda done, total: problem.notify(done, total, detail),
         announce=announce,
-        memory_limit=problem.memory_limit,
+        memory_limit=problem.settings.memory_limit,
         missing=missing,
         general=general,
-        doubts=problem.doubts,
+        doubts=problem.model.doubts,
     )
     kinds = {finding.kind for finding in result.findings}
     means, general_missed = result.means, 0.0
@@ -82,8 +82,8 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         means, general_missed = nearest_cpts(problem, means)
         findings = [*findings, *_general_findings(problem, general_missed)]
     # The mean satisfies what each draw does, except statements that compare products: what they allow is not convex.
-    theta = problem.layout.pack({**problem.network.cpts, **means})
-    violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.constraints, theta)
+    theta = problem.layout.pack({**problem.model.network.cpts, **means})
+    violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.model.constraints, theta)
     missed = bool(violated) or PRODUCT_MISSED in kinds or general_missed > LIMIT
     status = Status.VIOLATED if missed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
@@ -93,7 +93,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
 
 def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
     """What a reader should know of draws under statements about probabilities that depend on several CPTs."""
-    if any(each.equality and each.confidence is None for each in problem.constraints.general):
+    if any(each.equality and each.confidence is None for each in problem.model.constraints.general):
         message = (
             f"In the draws, equalities of probabilities that depend on several CPTs hold within {EQUALITY_WIDTH:.1%}; "
             "in the CPTs they hold exactly."
@@ -110,8 +110,8 @@ def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
 def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple[Block, Indices]]:
     """The parameters of each block that are zero in every draw: the knowledge leaves them nothing else."""
     zero = np.logical_not(result.draws.any(axis=(0, 1)))
-    ends = np.cumsum([0, *(block.size for block in problem.blocks)])
-    for block, (start, stop) in zip(problem.blocks, pairwise(ends.tolist()), strict=True):
+    ends = np.cumsum([0, *(block.size for block in problem.model.blocks)])
+    for block, (start, stop) in zip(problem.model.blocks, pairwise(ends.tolist()), strict=True):
         yield block, block.parameters[zero[start:stop]]
 
 

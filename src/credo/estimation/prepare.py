@@ -15,8 +15,8 @@ from credo.distributed.executor import Executor
 from credo.errors import DataError, MissingColumnError, NetworkError, OptionError, listing
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
-from credo.estimation.missing_draws import automatic
-from credo.estimation.problem import Fold, Problem
+from credo.estimation.missing_draws import ExaminedRows, automatic
+from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.findings import Finding
 from credo.io.complete_rows import rows_left_out
 from credo.io.dataset import Dataset, concatenate, extended
@@ -32,11 +32,11 @@ from credo.options import Options, TieReading
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
-from credo.statistics.prior import PriorLike, Priors, as_prior, taken_apart
+from credo.statistics.prior import PriorLike, Priors, as_prior, expand_prior
 from credo.statistics.tied_columns import stream_with_ties
+from credo.tolerances import FOLDS
 from credo.types import Indices, TableLike, Weights
 
-FOLDS = 10  # of cross-validation, as in [guo, algorithm 2]
 # Rows are kept while a table is read, in case a value turns out to be missing; complete ones are dropped from here on.
 KEPT_BYTES = 2**26
 
@@ -65,6 +65,7 @@ class PreparedData:
     numbers: Mapping[str, NumbersSeen]  # in the columns of variables with cut points
     sample: RowSample | None = None  # some of the rows
     findings: tuple[Finding, ...] = ()
+    examined: ExaminedRows | None = None  # the rows prepared for inference, where the choice of a method needed them
 
 
 def prepare_model(
@@ -126,31 +127,27 @@ def prepare(
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
     chosen = named or choose_method("auto", prior is not None)
     problem = Problem(
-        model.expansion.network,
-        model.names,
-        table.counts,
-        _prior_for(chosen, prior, model.expansion),
-        constraints,
-        blocks_of(constraints),
-        _complete_folds(table.counts, table.fold_counts),
-        soft_weight,
-        seed,
-        options,
-        chosen,
-        model.kept,
-        table.dataset,
-        reading,
-        memory_limit,
-        doubts=doubts,
-        doubted=model.doubted,
-        stated=model.stated,
+        Model(
+            model.expansion.network,
+            model.names,
+            _prior_for(chosen, prior, model.expansion),
+            constraints,
+            blocks_of(constraints),
+            model.kept,
+            doubts=doubts,
+            doubted=model.doubted,
+            stated=model.stated,
+        ),
+        Data(table.counts, _complete_folds(table.counts, table.fold_counts), table.dataset, reading),
+        Settings(chosen, soft_weight, seed, options, memory_limit),
     )
     if named is None and prior is None and table.dataset is not None:
-        chosen, reason = automatic(problem)
+        found = automatic(problem)
+        chosen, table = found.method, replace(table, examined=found.rows)
         own_prior = _prior_for(chosen, prior, model.expansion)
-        problem = replace(problem, method=chosen, prior=own_prior, not_posterior=reason)
-    if not chosen.binds_any_probability:
-        problem = replace(problem, constraints=replace(problem.constraints, general=()))
+        problem = problem.with_model(prior=own_prior).with_settings(method=chosen, not_posterior=found.not_posterior)
+    if problem.model.constraints.general and not chosen.binds_any_probability:
+        problem = problem.with_model(constraints=replace(problem.model.constraints, general=()))
     return problem, table
 
 
@@ -283,7 +280,7 @@ def _prior_for(method: Method, prior: PriorLike | None, expansion: Expansion) ->
             f"The method {method.name} takes no prior: pseudo-counts have no place in what it computes. Use "
             f"{listing(takers)}, or give none."
         )
-    return taken_apart(as_prior(method.default_prior if prior is None else prior, expansion.original), expansion)
+    return expand_prior(as_prior(method.default_prior if prior is None else prior, expansion.original), expansion)
 
 
 def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -25,22 +25,22 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
     """W, and a finding that says how it was chosen; 0 where nothing is soft."""
     if not problem.has_soft_statements:
         return 0.0, []
-    if problem.soft_weight is not None:
-        return check_weight("soft_weight", problem.soft_weight), []
-    blocks = tuple(block for block in problem.blocks if not block.linear.hard.all())
+    if problem.settings.soft_weight is not None:
+        return check_weight("soft_weight", problem.settings.soft_weight), []
+    blocks = tuple(block for block in problem.model.blocks if not block.linear.hard.all())
     if not blocks:
         message = (
             f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: all of them compare "
             "products, or are about probabilities that depend on several CPTs, for which the data choose no weight."
         )
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
-    if len(problem.folds) < 2:
+    if len(problem.data.folds) < 2:
         message = f"Statements with a confidence have the default weight, W = {DEFAULT_WEIGHT:g}: no data to choose by."
         return DEFAULT_WEIGHT, [Finding("soft weight", message)]
     scores = _held_out_log_likelihoods(problem, blocks, weights - problem.vector(with_prior=False))
     weight, is_tie = best_weight(scores)
     if not is_tie:
-        why = f"which predicted held-out data best in {len(problem.folds)} folds."
+        why = f"which predicted held-out data best in {len(problem.data.folds)} folds."
     elif weight == DEFAULT_WEIGHT:
         why = "the default: no other weight predicted held-out data better."
     else:
@@ -64,9 +64,9 @@ def best_weight(scores: Mapping[float, float]) -> tuple[float, bool]:
 def _held_out_log_likelihoods(problem: Problem, blocks: tuple[Block, ...], prior: Numbers) -> dict[float, float]:
     """For each weight, the log-likelihood of each fold under the estimate from the others, in these blocks."""
     # Half a pseudo-count a state: without it, one unseen state in a fold would decide everything.
-    training = [problem.vector(fold.training, with_prior=False) + prior + 0.5 for fold in problem.folds]
-    held_out = [problem.vector(fold.held_out, with_prior=False) for fold in problem.folds]
-    cases = [(weight, fold) for weight in CANDIDATES for fold in range(len(problem.folds))]
+    training = [problem.vector(fold.training, with_prior=False) + prior + 0.5 for fold in problem.data.folds]
+    held_out = [problem.vector(fold.held_out, with_prior=False) for fold in problem.data.folds]
+    cases = [(weight, fold) for weight in CANDIDATES for fold in range(len(problem.data.folds))]
     tasks = [Task(each, training[fold][each.parameters], None, weight) for weight, fold in cases for each in blocks]
     scores = dict.fromkeys(CANDIDATES, 0.0)
     for (weight, fold), estimate in zip((case for case in cases for _ in blocks), solve_certified(tasks), strict=True):

@@ -12,6 +12,7 @@ from credo.constraints.program import Program
 from credo.estimation.problem import Problem
 from credo.explain.plausibility import dirichlet_draws
 from credo.sampling.centroid import uniform_means
+from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Numbers
 
 LARGE_BLOCK = 400  # parameters above which linear programs for ranges take too long
@@ -20,7 +21,6 @@ SMALL_BLOCK = 8  # parameters up to which sampling inside the polytope is quick,
 DRAWS = 4_000  # of rejection sampling, which is tried first in other blocks
 MAX_CELLS = 4_000_000  # of draws that are held at a time
 ENOUGH_DRAWS = 400  # of them that must hold: a standard error of 0.05
-TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,9 +39,9 @@ def allowed_ranges(problem: Problem) -> AllowedRanges:
     for name in layout.names:
         mean[layout.slice_of(name)] = 1 / len(layout.network.states(name))
     known: dict[object, tuple[Numbers, Numbers]] = {}
-    shapes = [shape_of(block) for block in problem.blocks]
-    means = _means(problem.blocks, shapes, problem.seed)
-    for block, shape, centre in zip(problem.blocks, shapes, means, strict=True):
+    shapes = [shape_of(block) for block in problem.model.blocks]
+    means = _means(problem.model.blocks, shapes, problem.settings.seed)
+    for block, shape, centre in zip(problem.model.blocks, shapes, means, strict=True):
         if shape not in known:
             known[shape] = _ranges(block)
         low[block.parameters], high[block.parameters] = known[shape]
@@ -69,7 +69,7 @@ def _mean_by_rejection(block: Block, seed: int) -> Numbers | None:
     piece = max(1, MAX_CELLS // block.size)
     for start in range(0, DRAWS, piece):
         draws = dirichlet_draws(rng, block, np.ones(block.size), min(piece, DRAWS - start))
-        kept = draws[(matrix @ draws.T <= hard.bounds[:, None] + TOLERANCE).all(axis=0)]
+        kept = draws[(matrix @ draws.T <= hard.bounds[:, None] + DECIMAL_ROUNDING).all(axis=0)]
         total += kept.sum(axis=0)
         count += len(kept)
     return total / count if count >= ENOUGH_DRAWS else None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from credo.constraints.block_findings import conflicts_behind
 from credo.constraints.blocks import Block, stacked
 from credo.constraints.lower import lower
-from credo.constraints.stage_costs import STATE_LESS, announce, explaining, require_room
+from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_memory, explaining
 from credo.constraints.violations import Excess
 from credo.estimation.methods import METHODS
 from credo.estimation.papers.penalised_statements import softened_problem
@@ -83,29 +82,31 @@ def explain(
     def begin(step: int) -> None:
         notify(ProgressEvent(EXPLAINING, step, len(STEPS), STEPS[step]))
 
-    cost = explaining(problem.blocks, problem.layout.size)
-    require_room(cost, problem.memory_limit, "The explanation of this fit", STATE_LESS)
+    cost = explaining(problem.model.blocks, problem.layout.size)
+    check_memory(cost, problem.settings.memory_limit, "The explanation of this fit", REDUCE_CONSTRAINTS)
     announce(cost, EXPLAINING, notify)
     is_used = METHODS[method].uses_knowledge
     theta = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
     everything = problem
-    if problem.doubts is not None:
+    if problem.model.doubts is not None:
         problem = without_doubted(problem)  # what they did is in the draws
-    conflicts = conflicts_behind(problem.blocks, theta)
+    conflicts = conflicts_behind(problem.model.blocks, theta)
     if METHODS[method].weighs_all_statements:
         problem = softened_problem(problem)
     elif conflicts:  # no CPTs under the knowledge to compare with
-        problem = replace(problem, blocks=tuple(b for k, b in enumerate(problem.blocks) if k not in conflicts))
+        problem = problem.with_model(
+            blocks=tuple(block for k, block in enumerate(problem.model.blocks) if k not in conflicts)
+        )
     conflicting = tuple(conflict.statements for found in conflicts.values() for conflict in found)
-    not_chosen = is_incomplete and problem.soft_weight is None
+    not_chosen = is_incomplete and problem.settings.soft_weight is None
     weight = DEFAULT_WEIGHT if not_chosen else choose_soft_weight(problem, problem.vector())[0]
-    problem = problem if problem.soft_weight is not None else replace(problem, soft_weight=weight)
+    problem = problem if problem.settings.soft_weight is not None else problem.with_settings(soft_weight=weight)
     begin(0)
     # Without the numbers of CPTs that were kept, and with statements that the method does not bind.
-    stated = lower(knowledge) if problem.stated is None else problem.stated
-    observed = problem.counts if problem.observed is None else problem.observed
-    plausible = compare_with_data(stated, observed, seed=problem.seed, knowledge=knowledge).plausible
-    doubted = set() if everything.doubts is None else set(everything.doubts.numbers.tolist())
+    stated = lower(knowledge) if problem.model.stated is None else problem.model.stated
+    observed = problem.data.counts if problem.data.observed is None else problem.data.observed
+    plausible = compare_with_data(stated, observed, seed=problem.settings.seed, knowledge=knowledge).plausible
+    doubted = set() if everything.model.doubts is None else set(everything.model.doubts.numbers.tolist())
     contradicted = tuple(
         each
         for each in contradictions_among(plausible, knowledge, stated, observed)
@@ -115,7 +116,7 @@ def explain(
     with _unbounded_likelihoods():
         mean = None if posterior is None else theta
         effects = effects_of_statements(problem, mean, posterior, seconds) if is_used else {}
-    if everything.doubts is not None and isinstance(posterior, PosteriorResult):
+    if everything.model.doubts is not None and isinstance(posterior, PosteriorResult):
         effects |= effects_of_doubted(everything, posterior)
     statements = explain_statements(
         network,
@@ -143,7 +144,7 @@ def explain(
     summary = summarise(
         network.name,
         variables=len(knowledge.network),
-        rows=problem.counts.rows,
+        rows=problem.data.counts.rows,
         statements=statements,
         unused=unused,
         contradicted=contradicted,
@@ -173,8 +174,8 @@ def explain_statements(
     A posterior mean is at no bound: there a statement that changed the mean counts as binding whatever its multiplier.
     """
     # As stated: a statement about CPTs that were kept is no constraint of the problem, and may not hold.
-    stated = problem.constraints if problem.stated is None else problem.stated
-    excesses, about = statement_excesses(stated, network), _configurations_of(problem.blocks)
+    stated = problem.model.constraints if problem.model.stated is None else problem.model.stated
+    excesses, about = statement_excesses(stated, network), _configurations_of(problem.model.blocks)
     amounts = {each.statement.number: -np.inf if each.amount is None else each.amount for each in unused}
     excesses |= {number: Excess(amount, amount) for number, amount in amounts.items()}
     any_multiplier = of_mean or not multipliers
@@ -228,8 +229,8 @@ def explain_configurations(
         problem.constrained_configurations(),
     )
     explained = {}
-    for name in problem.names:
-        counts = problem.counts.of(name)
+    for name in problem.model.names:
+        counts = problem.data.counts.of(name)
         low, high, mean = (layout.view(vector, name) for vector in (ranges.low, ranges.high, ranges.mean))
         learned = network.cpt_array(name).reshape(counts.shape)
         ends = None if posterior is None else [end.reshape(counts.shape) for end in posterior.interval(name)]
@@ -304,7 +305,7 @@ def _harmful_statement(problem: Problem, comparison: HeldOutComparison | None) -
 def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: bool) -> tuple[str, ...]:
     """What is not available here, and why."""
     notes = []
-    has_statements = bool(problem.blocks)
+    has_statements = bool(problem.model.blocks)
     if has_statements and not METHODS[method].uses_knowledge:
         notes.append(
             f"The method {method} does not use the knowledge: its result is only compared with the statements."
@@ -323,14 +324,14 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
         )
     elif too_many_cells:
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")
-    if any(block.products for block in problem.blocks) and not is_incomplete:
+    if any(block.products for block in problem.model.blocks) and not is_incomplete:
         notes.append("Statements that compare products take no part in the predictions of held-out observations.")
-    if problem.constraints.general and not is_incomplete:
+    if problem.model.constraints.general and not is_incomplete:
         notes.append(
             "Statements about probabilities that depend on several CPTs take no part in the predictions of held-out "
             "observations."
         )
-    large = [name for name in problem.names if problem.network.configurations(name) > MAX_CONFIGURATIONS]
+    large = [name for name in problem.model.names if problem.model.network.configurations(name) > MAX_CONFIGURATIONS]
     if large:
         notes.append(
             f"Of a variable with more than {MAX_CONFIGURATIONS:,} configurations of its parents, the most informative "

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from credo.constraints.blocks import blocks_of, starts_of
+from credo.constraints.blocks import starts_of
 from credo.constraints.constraint_set import HOLDS_WITHIN, Constraints
 from credo.errors import OptionError, listing
 from credo.estimation.problem import Problem
@@ -184,12 +184,12 @@ def undoubted_findings(stated: Constraints, numbers: Indices) -> list[Finding]:
 
 def without_doubted(problem: Problem) -> Problem:
     """The problem with the statements that must hold alone."""
-    assert problem.doubts is not None
-    linear, doubted = problem.constraints.linear, set(problem.doubts.numbers.tolist())
-    kept = linear.take(~np.isin(linear.statements, problem.doubts.numbers))
-    general = tuple(each for each in problem.constraints.general if each.statement not in doubted)
-    constraints = replace(problem.constraints, linear=kept, general=general)
-    return replace(problem, constraints=constraints, blocks=blocks_of(constraints), doubts=None)
+    assert problem.model.doubts is not None
+    linear, doubted = problem.model.constraints.linear, set(problem.model.doubts.numbers.tolist())
+    kept = linear.take(~np.isin(linear.statements, problem.model.doubts.numbers))
+    general = tuple(each for each in problem.model.constraints.general if each.statement not in doubted)
+    constraints = replace(problem.model.constraints, linear=kept, general=general)
+    return problem.with_constraints(constraints).with_model(doubts=None)
 
 
 def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int, StatementEffect]:
@@ -198,24 +198,26 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     The weight of a draw is 1/(r·w) where the statement is true, else 1/(1 − r); the expectation of it given what is
     true, where r is learned.
     """
-    assert problem.doubts is not None
-    blocks, general = problem.blocks, None
-    if problem.constraints.general:
-        means = problem.layout.pack({**problem.network.cpts, **posterior.means})
-        region = GeneralRegion(GeneralStatements.of(problem.constraints, problem.network), means)
+    assert problem.model.doubts is not None
+    blocks, general = problem.model.blocks, None
+    if problem.model.constraints.general:
+        means = problem.layout.pack({**problem.model.network.cpts, **posterior.means})
+        region = GeneralRegion(GeneralStatements.of(problem.model.constraints, problem.model.network), means)
         blocks = with_general_blocks(blocks, region, posterior.sampled.layout)
         general = DrawnGeneral.of(region, blocks)
-    blocks, doubted = apart(blocks, problem.doubts, general)
+    blocks, doubted = apart(blocks, problem.model.doubts, general)
     if not doubted.parameters:  # all that these statements are about is fixed
-        return {number: StatementEffect((), 0.0) for number in problem.doubts.numbers.tolist()}
+        return {number: StatementEffect((), 0.0) for number in problem.model.doubts.numbers.tolist()}
     draws = posterior.draws[:, :, : doubted.parameters]
-    true = doubted.true(draws).reshape(len(problem.doubts), -1)
+    true = doubted.true(draws).reshape(len(problem.model.doubts), -1)
     draws = draws.reshape(-1, doubted.parameters)
     mean = draws.mean(axis=0)
     places = [place for block in blocks for place in block.configurations]
     starts = starts_of([int(size) for block in blocks for size in np.diff(block.distributions)])
     found = {}
-    for number, weights in zip(problem.doubts.numbers.tolist(), weights_without(problem.doubts, true), strict=True):
+    for number, weights in zip(
+        problem.model.doubts.numbers.tolist(), weights_without(problem.model.doubts, true), strict=True
+    ):
         change = np.abs(weights @ draws / weights.sum() - mean)
         largest = np.maximum.reduceat(change, starts[:-1])
         order = np.argsort(-largest, kind="stable")

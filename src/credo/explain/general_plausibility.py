@@ -23,6 +23,7 @@ from credo.knowledge.query import Query
 from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.questions import answer, factors_of
+from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Flags, Numbers
 
 PRIOR = 1.0
@@ -31,7 +32,6 @@ FIRST_SHARE = 4  # of the draws a part by this, which is enough for what is more
 LEAST_DRAWS = 200
 LEAST_HELD, MOST_TIMES = 20, 4  # a rare statement is drawn until it held so often, or that many times the draws
 MOST_CELLS = 5_000_000  # of cliques and CPTs, in all draws before the data, or after them: about a tenth of a second
-TOLERANCE = 1e-12
 
 
 def general_plausibilities(
@@ -137,7 +137,7 @@ def _holds(asked: _Asked, counts: Counts | None, draws: int, rng: np.random.Gene
         for index, coefficient in zip(each.indices, each.coefficients, strict=True):
             name, place = asked.places[index]
             value += coefficient * cpts[name].reshape(draws, -1)[:, place]
-        excess = np.abs(value) - EQUALITY_TOLERANCE if each.equality else value - TOLERANCE
+        excess = np.abs(value) - EQUALITY_TOLERANCE if each.equality else value - DECIMAL_ROUNDING
         found &= np.isnan(excess) | (excess <= 0.0)
     return found
 

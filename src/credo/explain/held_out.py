@@ -18,12 +18,12 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.explain.statement_effects import without_statement
+from credo.tolerances import FOLDS
 from credo.types import Numbers
 
 LEAST_PROBABILITY = 1e-12  # a probability below this counts as this
 SMOOTHING = 0.5  # pseudo-counts a cell, for both sides, where the fit has no prior
 MAX_CELLS = 20_000  # cells that are reduced one by one
-FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +84,29 @@ class _Task:
 def leave_one_out(problem: Problem) -> HeldOutComparison | None:
     """The comparison for complete data; None where there are too many cells to reduce."""
     counts, prior = _counts_and_prior(problem)
-    if sum(np.count_nonzero(counts[block.parameters]) for block in problem.blocks) > MAX_CELLS:
+    if sum(np.count_nonzero(counts[block.parameters]) for block in problem.model.blocks) > MAX_CELLS:
         return None
-    return _compare(problem, problem.blocks, list(_one_by_one(problem.blocks, counts, prior)))
+    return _compare(problem, problem.model.blocks, list(_one_by_one(problem.model.blocks, counts, prior)))
 
 
 def cross_validate(problem: Problem) -> HeldOutComparison:
     """The comparison in ten folds: those of the fit, or each observation of a cell in a random fold."""
     counts, prior = _counts_and_prior(problem)
-    given = [problem.vector(fold.held_out, with_prior=False) for fold in problem.folds]
-    rng = np.random.default_rng([problem.seed, FOLDS])
+    given = [problem.vector(fold.held_out, with_prior=False) for fold in problem.data.folds]
+    rng = np.random.default_rng([problem.settings.seed, FOLDS])
     if not given:
-        inside = np.concatenate([np.zeros(0, np.int64), *(block.parameters for block in problem.blocks)])
+        inside = np.concatenate([np.zeros(0, np.int64), *(block.parameters for block in problem.model.blocks)])
         given = [np.zeros(len(counts)) for _ in range(FOLDS)]
         for fold, drawn in zip(given, random_folds(counts[inside], rng), strict=True):
             fold[inside] = drawn
     tasks = []
-    for k, block in enumerate(problem.blocks):
+    for k, block in enumerate(problem.model.blocks):
         own = counts[block.parameters]
         if own.any():
             before = own + prior[block.parameters]
             folds = [fold[block.parameters] for fold in given]
             tasks += [_Task(k, before - fold, fold) for fold in folds]
-    return _compare(problem, problem.blocks, tasks)
+    return _compare(problem, problem.model.blocks, tasks)
 
 
 def most_harmful_statement(problem: Problem, score: HeldOutScore) -> tuple[int, float] | None:
@@ -115,7 +115,7 @@ def most_harmful_statement(problem: Problem, score: HeldOutScore) -> tuple[int, 
     None where leaving out no statement improves the predictions, or where there is too much to solve.
     """
     counts, prior = _counts_and_prior(problem)
-    block = next(block for block in problem.blocks if block.configurations == score.configurations)
+    block = next(block for block in problem.model.blocks if block.configurations == score.configurations)
     cells = np.count_nonzero(counts[block.parameters])
     if not score.statements or len(score.statements) * cells > MAX_CELLS:
         return None
@@ -151,7 +151,7 @@ def _one_by_one(blocks: Sequence[Block], counts: Numbers, prior: Numbers) -> Ite
 
 
 def _compare(problem: Problem, blocks: Sequence[Block], tasks: Sequence[_Task]) -> HeldOutComparison:
-    weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+    weight = DEFAULT_WEIGHT if problem.settings.soft_weight is None else problem.settings.soft_weight
     tasks = [task for task in tasks if task.held_out.any()]
     estimates = _solve_each([blocks[task.block] for task in tasks], [task.training for task in tasks], weight)
     with_knowledge, without_knowledge = np.zeros(len(blocks)), np.zeros(len(blocks))
@@ -165,7 +165,7 @@ def _compare(problem: Problem, blocks: Sequence[Block], tasks: Sequence[_Task]) 
         HeldOutScore(block.configurations, block.statements, float(with_knowledge[k]), float(without_knowledge[k]))
         for k, block in enumerate(blocks)
     ]
-    return HeldOutComparison(tuple(scores), float(problem.counts.total))
+    return HeldOutComparison(tuple(scores), float(problem.data.counts.total))
 
 
 def _solve_each(blocks: Sequence[Block], weights: Sequence[Numbers], soft_weight: float) -> list[BlockEstimate]:

@@ -60,13 +60,13 @@ def next_observations(
     sampled = posterior if isinstance(posterior, PosteriorResult) else None
     in_blocks = {} if sampled is None else _from_draws(problem, sampled)
     found: list[NextObservation] = []
-    for name in problem.names:
-        counts = problem.counts.of(name)
+    for name in problem.model.names:
+        counts = problem.data.counts.of(name)
         states = counts.shape[1]
         if states < 2:
             continue
         if sampled is None:
-            variance, reduction = _of_dirichlet(counts, pseudo_counts(problem.prior, problem.network, name))
+            variance, reduction = _of_dirichlet(counts, pseudo_counts(problem.model.prior, problem.model.network, name))
             if ranges is not None:
                 widths = problem.layout.view(ranges.high - ranges.low, name)
                 variance, reduction = _within_ranges(widths, variance, reduction)
@@ -77,7 +77,7 @@ def next_observations(
             variance[index], reduction[index] = values
         for index in np.argsort(-reduction, kind="stable")[:most].tolist():
             deviation_of_one = float(np.sqrt(variance[index] / states))
-            label = problem.network.describe(name, index)
+            label = problem.model.network.describe(name, index)
             found.append(
                 NextObservation(
                     name, index, label, float(counts[index].sum()), deviation_of_one, float(reduction[index])
@@ -111,7 +111,7 @@ def _from_draws(problem: Problem, result: PosteriorResult) -> dict[str, dict[int
     """The same for the distributions in blocks, from their draws."""
     found: dict[str, dict[int, tuple[float, float]]] = {}
     draws, start = np.concatenate(result.draws), 0  # chains one after the other
-    for block in problem.blocks:
+    for block in problem.model.blocks:
         own = draws[:, start : start + block.size]
         start += block.size
         for d, (name, index) in enumerate(block.configurations):

@@ -26,6 +26,7 @@ from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
 from credo.explain.tail_bounds import tail_bounds
+from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Flags, Numbers
 
 CountsOfConfiguration = Callable[[str, int], Numbers]
@@ -42,7 +43,6 @@ _MOST_TIMES = 16  # that many times the draws were made
 _RARE = 0.02
 _MAX_FACTOR = 64  # equal blocks share up to this many times the draws of one
 _LEAST_PROBABILITY = 1e-300
-_TOLERANCE = 1e-12
 
 
 class Verdict(Enum):
@@ -351,7 +351,7 @@ def _draws_that_hold(block: Block, concentration: Numbers, draws: int, rng: np.r
         theta = dirichlet_draws(rng, block, concentration, min(piece, draws - start))
         values = matrix @ theta.T  # (constraints, draws)
         nearly_equal = np.abs(values - bounds) <= EQUALITY_TOLERANCE
-        true = np.where(linear.equality[:, None], nearly_equal, values <= bounds + _TOLERANCE).all(axis=0)
+        true = np.where(linear.equality[:, None], nearly_equal, values <= bounds + DECIMAL_ROUNDING).all(axis=0)
         if products:
             logs = np.log(theta, where=theta > 0.0, out=np.full_like(theta, -inf))
             for product in products:
@@ -379,7 +379,7 @@ def _product_holds(product: ProductConstraint, logs: Numbers) -> Flags:
     above, below = exponents > 0.0, exponents < 0.0
     left = logs[:, indices[above]] @ exponents[above]
     right = logs[:, indices[below]] @ -exponents[below]
-    return np.asarray(left <= bound + right + _TOLERANCE, dtype=np.bool_)
+    return np.asarray(left <= bound + right + DECIMAL_ROUNDING, dtype=np.bool_)
 
 
 def _product(parts: Sequence[Part]) -> ProbabilityEstimate:

@@ -16,7 +16,7 @@ from time import perf_counter
 
 import numpy as np
 
-from credo.constraints.blocks import Block, blocks_of, stacked
+from credo.constraints.blocks import Block, stacked
 from credo.constraints.constraint_set import NO_CONSTRAINTS
 from credo.constraints.feasibility import NONE
 from credo.errors import CredoError
@@ -94,18 +94,18 @@ def effects_by_configuration(
 def effects_on_optimum(problem: Problem) -> dict[int, StatementEffect]:
     """The effect of each statement on the most probable CPTs."""
     vector, data = problem.vector(), problem.vector(with_prior=False)
-    weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+    weight = DEFAULT_WEIGHT if problem.settings.soft_weight is None else problem.settings.soft_weight
 
     def solve(blocks: Sequence[Block]) -> list[BlockEstimate]:
         estimates = without_pinned_prior(problem, vector, estimate_blocks(blocks, vector, weight), weight)
-        return with_products(estimates, problem.seed)
+        return with_products(estimates, problem.settings.seed)
 
-    if problem.constraints.general:
+    if problem.model.constraints.general:
         return _effects_with_general(problem, vector, data, weight)
-    with_all = solve(problem.blocks)
-    tasks = [(number, k) for k, block in enumerate(problem.blocks) for number in block.statements]
-    without_one = solve([without_statement(problem.blocks[k], number) for number, k in tasks])
-    return _compared(problem.blocks, tasks, with_all, without_one, data)
+    with_all = solve(problem.model.blocks)
+    tasks = [(number, k) for k, block in enumerate(problem.model.blocks) for number in block.statements]
+    without_one = solve([without_statement(problem.model.blocks[k], number) for number, k in tasks])
+    return _compared(problem.model.blocks, tasks, with_all, without_one, data)
 
 
 def _effects_with_general(
@@ -117,8 +117,8 @@ def _effects_with_general(
     tangents of general statements keep their multipliers λ as costs Σ λ·∇g·θ; a general one of all that it joins.
     """
     found = optimum(problem, vector, weight)
-    multipliers = multipliers_by_statement(found.estimates, problem.counts.total)
-    general = set(problem.constraints.general_statements)
+    multipliers = multipliers_by_statement(found.estimates, problem.data.counts.total)
+    general = set(problem.model.constraints.general_statements)
     costs = np.zeros(problem.layout.size)
     for each in found.estimates:
         linear = each.block.linear
@@ -127,7 +127,7 @@ def _effects_with_general(
         np.add.at(costs, each.block.parameters[linear.indices], values)
     blocks: list[Block] = []
     tasks, with_all, left_out = [], [], []
-    for block in problem.blocks:
+    for block in problem.model.blocks:
         own = [number for number in block.statements if multipliers.get(number, 0.0) > 0.0]
         theta, weights = found.theta[block.parameters], vector[block.parameters]
         for number in own:
@@ -148,7 +148,7 @@ def _effects_with_general(
             blocks.append(each.block)
             with_all.append(replace(each, theta=found.theta[each.block.parameters]))
     effects = _compared(blocks, tasks, with_all, solve_certified(left_out), data)
-    every = {number for block in problem.blocks for number in block.statements} | general
+    every = {number for block in problem.model.blocks for number in block.statements} | general
     return {number: effects.get(number, StatementEffect((), 0.0)) for number in sorted(every)}
 
 
@@ -205,26 +205,28 @@ def changes_of_means(
     `mean` is the fit's own. Statements are taken in the order of `first` until the time is over, and what was not
     learned again is not in the result. A change counts where it exceeds the error of both means.
     """
-    assert problem.method is not None
+    assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
-    own_generals = set(problem.constraints.general_statements)
+    own_generals = set(problem.model.constraints.general_statements)
     started = perf_counter()
     for done, number in enumerate(first):
         used = perf_counter() - started
         if done and used + used / done > seconds:
             break
-        if len(problem.zeros) and number in own_generals:  # zeros stand for such a statement by its place
+        if len(problem.model.zeros) and number in own_generals:  # zeros stand for such a statement by its place
             continue
         other = _without(problem, number)
         try:
-            solution = problem.method.estimate(other) if other.dataset is None else estimate_incomplete(other)
+            solution = (
+                problem.settings.method.estimate(other) if other.data.dataset is None else estimate_incomplete(other)
+            )
         except CredoError:
             continue
         if solution.posterior is None:
             continue
         theta = problem.layout.pack(
-            {name: solution.cpts.get(name, problem.network.cpts.get(name)) for name in problem.layout.names}
+            {name: solution.cpts.get(name, problem.model.network.cpts.get(name)) for name in problem.layout.names}
         )
         errors = np.hypot(own_errors, _errors(problem, solution.posterior))
         found[number] = _changes(problem, np.abs(theta - mean), errors, number)
@@ -233,14 +235,14 @@ def changes_of_means(
 
 def _without(problem: Problem, number: int) -> Problem:
     """The problem without a statement."""
-    stated = problem.constraints
+    stated = problem.model.constraints
     constraints = replace(
         stated,
         linear=stated.linear.take(stated.linear.statements != number),
         products=tuple(each for each in stated.products if each.statement != number),
         general=tuple(each for each in stated.general if each.statement != number),
     )
-    return replace(problem, constraints=constraints, blocks=blocks_of(constraints), progress=None, pinned=NONE)
+    return problem.with_constraints(constraints).with_model(pinned=NONE).with_settings(progress=None)
 
 
 def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:
@@ -248,15 +250,15 @@ def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:
     errors = getattr(posterior, "errors", None)
     if not errors:
         return np.zeros(problem.layout.size)
-    shapes = {name: problem.network.shape(name) for name in problem.layout.names}
+    shapes = {name: problem.model.network.shape(name) for name in problem.layout.names}
     return problem.layout.pack({name: errors.get(name, np.zeros(shapes[name])) for name in shapes})
 
 
 def _changes(problem: Problem, differences: Numbers, errors: Numbers, number: int) -> list[Change]:
     """The changes of the distributions that share a block with the statement, the largest first."""
     notable = np.where(differences > np.maximum(LEAST_CHANGE_OF_MEAN, ERRORS * errors), differences, 0.0)
-    general = number in problem.constraints.general_statements
-    blocks = [block for block in problem.blocks if general or number in block.statements]
+    general = number in problem.model.constraints.general_statements
+    blocks = [block for block in problem.model.blocks if general or number in block.statements]
     found: dict[tuple[str, int], float] = {}
     for block in blocks:
         largest = np.maximum.reduceat(notable[block.parameters], block.distributions[:-1])

@@ -17,7 +17,7 @@ import numpy as np
 
 from credo.errors import NetworkError, RoundedNumbersWarning, counted, readable_count
 from credo.io.files import warn_caller
-from credo.model.noisy import SUM_TOLERANCE
+from credo.tolerances import SUM_TOLERANCE
 from credo.types import Numbers, PathLike
 
 # Nothing is tried twice (`++`), so that a text of many digits is refused as quickly as it is read.

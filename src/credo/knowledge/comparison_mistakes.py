@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from credo.knowledge.expressions import Expression, Linear, Product, add, is_number, negate, single
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import Part
+from credo.tolerances import DECIMAL_ROUNDING
 
 Relation = Literal["<=", "<", ">=", ">", "="]
 
@@ -19,8 +20,6 @@ RELATIONS: dict[str, Relation] = {
 APPROXIMATE = ("~", "≈", "~=", "~~")
 MISSPELLED = {"=<": "<=", "=>": ">=", "<<": "<", ">>": ">", "===": "="}
 UPWARD, DOWNWARD = ("<=", "<"), (">=", ">")
-
-ROUNDING = 1e-12  # rounding in sums of decimals: 0.1 + 0.2 <= 0.3 is not a contradiction
 
 
 class Compared(NamedTuple):
@@ -180,8 +179,8 @@ def impossible_mistakes(left: Part, relation: str, right: Part, margin: float) -
         low, high = left_low - right_high, left_high - right_low
     else:
         low, high = _range(add(left.value, negate(right.value)))
-    if (relation in (*UPWARD, "=") and low + margin > ROUNDING) or (
-        relation in (*DOWNWARD, "=") and high - margin < -ROUNDING
+    if (relation in (*UPWARD, "=") and low + margin > DECIMAL_ROUNDING) or (
+        relation in (*DOWNWARD, "=") and high - margin < -DECIMAL_ROUNDING
     ):
         facts = {"low": f"{low:.6g}", "high": f"{high:.6g}"}
         yield LineMistake("never-true", left.column, right.end, facts)

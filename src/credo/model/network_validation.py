@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError, UnknownVariableError, counted, first_duplicate, listing, suggestion
 from credo.model.cut_points import CutPoints
-from credo.model.noisy import SUM_TOLERANCE, NoisyForm
+from credo.model.noisy import NoisyForm
 from credo.model.state_texts import is_number
+from credo.tolerances import SUM_TOLERANCE
 from credo.types import Numbers
 
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError, counted, first_duplicate
+from credo.tolerances import SUM_TOLERANCE
 from credo.types import Numbers
 
 # Published networks carry rounded decimals: the worst distribution of the bnlearn repository is off by 3e-7.
-SUM_TOLERANCE = 1e-6
 FULL_CELLS = 2**16  # a full CPT up to this size is computed
 EQUAL_WITHIN = 1e-9  # small CPTs that differ by no more are equal
 HIGHEST, LOWEST = ("noisy-or", "noisy-max"), ("noisy-and", "noisy-min")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.constraints.stage_costs import Cost, require_room
+from credo.constraints.stage_costs import Cost, check_memory
 from credo.errors import MissingExtraError, OptionError
 from credo.model.expansion import expand
 from credo.questions.question_draws import why_no_interval
@@ -74,7 +74,7 @@ def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> 
     cells = [network.cpt_array(name).size for name in wanted if name in posterior.sampled.names]
     cost = Cost(8.0 * draw_count(posterior) * (sum(cells) + COPIES * max(cells, default=0)), 0.0)
     limit = fit.memory_limit
-    require_room(cost, limit, f"The draws of {len(wanted)} CPTs", FEWER)
+    check_memory(cost, limit, f"The draws of {len(wanted)} CPTs", FEWER)
     axes = {name: [*network.parents[name], name] for name in wanted}
     dimensions = {each: f"{each}_state" for name in wanted for each in axes[name]}
     taken = {"chain", "draw", *dimensions.values()}

@@ -63,9 +63,9 @@ def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates:
     """
     if isinstance(replicates, bool) or not isinstance(replicates, int) or replicates < 20:
         raise OptionError(f"replicates is a whole number, 20 or more; it is {replicates!r}.")
-    if fit.tied is not None or (fit.problem is not None and fit.problem.constraints.ties):
+    if fit.tied is not None or (fit.problem is not None and fit.problem.model.constraints.ties):
         raise OptionError(TIED)
-    seed = 0 if fit.problem is None else fit.problem.seed
+    seed = 0 if fit.problem is None else fit.problem.settings.seed
     rng = np.random.default_rng([seed, 3])
     network = fit.network
     sample = fit.row_sample
@@ -233,7 +233,7 @@ def _family_sentence(
     advice = f"Check the statements about {variable}"
     if variable in network.forms:
         advice += ", and whether its causes act independently of each other"
-    elif fit.problem is not None and variable in fit.problem.kept:
+    elif fit.problem is not None and variable in fit.problem.model.kept:
         advice = f"Its CPT was kept as it was: let it be learned, or look for the reason in the data on {variable}"
     return (
         f"The data do not fit the CPT of {variable}: {_count(observed)} rows {where}have {label}, and about "

@@ -295,7 +295,7 @@ def _evidence(fit: FitResult, name: str) -> float:
         return 0.0
     if prod(network.shape(name)) > MANY_CELLS:
         return 0.0
-    counts = fit.problem.counts.of(name)
+    counts = fit.problem.data.counts.of(name)
     return _sum(counts) + _sum(counts.sum()) - _sum(counts.sum(axis=0)) - _sum(counts.sum(axis=1))
 
 

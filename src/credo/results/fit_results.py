@@ -107,7 +107,7 @@ class FitResult:
     @property
     def memory_limit(self) -> int | None:
         """The limit in bytes that it was learned with, which questions keep too; None: the default."""
-        return None if self.problem is None else self.problem.memory_limit
+        return None if self.problem is None else self.problem.settings.memory_limit
 
     @property
     def cll(self) -> float | None:

@@ -91,7 +91,7 @@ def binding_frame(fit: FitResult) -> pl.DataFrame:
 
 def stated_constraints(fit: FitResult) -> Constraints | None:
     """What the knowledge says about parameters, where the fit still has it."""
-    return None if fit.problem is None else fit.problem.stated
+    return None if fit.problem is None else fit.problem.model.stated
 
 
 def violated_statements(fit: FitResult) -> tuple[Violation, ...]:

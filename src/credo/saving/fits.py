@@ -21,7 +21,7 @@ from credo.constraints.lower import lower
 from credo.errors import CredoError, FileError, FormatError, TooLargeError
 from credo.estimation.certain_zeros import zeros_in_place
 from credo.estimation.methods import choose_method
-from credo.estimation.problem import Problem
+from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.explain.misfits import PredictiveChecks
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
@@ -39,15 +39,16 @@ from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.records import Reader, Writer, damaged
 from credo.statistics.counts import Counts
 from credo.statistics.prior import as_prior
+from credo.tolerances import SUM_TOLERANCE
 from credo.types import Indices, Numbers, PathLike
 
-FORMAT, VERSION = "credo fit", 3  # a change of what the file means is a new version
+FORMAT, VERSION = "credo fit", 4  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
-DERIVED = ("network", "constraints", "blocks", "stated")
+DERIVED = ("network", "constraints", "blocks", "stated")  # of the model
 # Not kept: the rows of the data, and who listens to the progress of a run that is over.
-LEFT_OUT = ("dataset", "progress")
-SUM_TOLERANCE = 1e-6
+LEFT_OUT = ("dataset",)  # of the data
+LISTENERS = ("progress", "refuse")  # of the settings
 Result = TypeVar("Result", bound=FitResult)
 
 
@@ -78,10 +79,18 @@ def save_fit(fit: FitResult, path: PathLike) -> Path:
         "given": writer.value(fit.knowledge.network, Network, "given"),
         "statements": writer.value(map(_kept, lines), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
-        "problem": None if problem is None else writer.record(problem, "problem", (*DERIVED, *LEFT_OUT)),
+        "problem": None if problem is None else _written(writer, problem),
     }
     write_archive(path, content, writer.arrays)
     return Path(path)
+
+
+def _written(writer: Writer, problem: Problem) -> dict[str, Any]:
+    return {
+        "model": writer.record(problem.model, "problem.model", DERIVED),
+        "data": writer.record(problem.data, "problem.data", LEFT_OUT),
+        "settings": writer.record(problem.settings, "problem.settings", LISTENERS),
+    }
 
 
 def load_fit(path: PathLike, kind: type[Result]) -> Result:
@@ -130,29 +139,31 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
 
 def _problem(reader: Reader, plain: Any, stated: Constraints, statements: int, binds_any: bool) -> Problem:
     """The problem with constraints and blocks made again; the numbers of CPTs that were kept are substituted."""
-    kept = reader.value(tuple[str, ...], plain["kept"], "problem.kept")
-    doubts = reader.value(DoubtedStatements | None, plain["doubts"], "problem.doubts")
-    doubted = reader.value(Indices, plain["doubted"], "problem.doubted")
+    own = plain["model"]
+    kept = reader.value(tuple[str, ...], own["kept"], "problem.model.kept")
+    doubts = reader.value(DoubtedStatements | None, own["doubts"], "problem.model.doubts")
+    doubted = reader.value(Indices, own["doubted"], "problem.model.doubted")
     exist = doubted.ndim == 1 and _within(doubted, statements) and (doubts is None or _are_doubts(doubts, statements))
     _require(reader.archive, exist, "it doubts a statement that is not there")
     bound = with_confidence(stated if binds_any else replace(stated, general=()), doubted)
     constraints = with_fixed(bound, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
-    zeros = reader.value(Indices, plain["zeros"], "problem.zeros")
+    zeros = reader.value(Indices, own["zeros"], "problem.model.zeros")
     exist = zeros.ndim == 2 and zeros.shape[1] == 2 and _within(zeros[:, 0], len(constraints.general))
     _require(reader.archive, exist and _within(zeros[:, 1], constraints.layout.size), "a zero is nowhere")
     constraints = zeros_in_place(constraints, zeros)
-    known = dict.fromkeys(LEFT_OUT)
-    problem: Problem = reader.record(
-        Problem,
-        plain,
-        "problem",
+    _require(reader.archive, set(plain) == {"model", "data", "settings"}, "its problem has other parts than it should")
+    model = reader.record(
+        Model,
+        own,
+        "problem.model",
         network=reader.network,
         constraints=constraints,
         blocks=blocks_of(constraints),
         stated=stated,
-        **known,
     )
-    return problem
+    data = reader.record(Data, plain["data"], "problem.data", **dict.fromkeys(LEFT_OUT))
+    settings = reader.record(Settings, plain["settings"], "problem.settings", **dict.fromkeys(LISTENERS))
+    return Problem(model, data, settings)
 
 
 # Statements -----------------------------------------------------------------------------------------------------------
@@ -202,7 +213,9 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
     if fit.problem is not None:
         _check_problem(archive, fit.problem)
         _require(
-            archive, fit.problem.method is not None and fit.problem.method.name == fit.method, "there are two methods"
+            archive,
+            fit.problem.settings.method is not None and fit.problem.settings.method.name == fit.method,
+            "there are two methods",
         )
     if fit.posterior is not None:
         assert isinstance(fit.posterior, PosteriorResult)
@@ -219,15 +232,15 @@ def _check_checks(archive: Archive, checks: PredictiveChecks, names: Collection[
 
 
 def _check_problem(archive: Archive, problem: Problem) -> None:
-    names = set(problem.network.names)
-    _require(archive, set(problem.names) <= names, "it learns an unknown variable")
-    _require(archive, not set(problem.names) & set(problem.kept), "a CPT is both kept and learned")
-    _require(archive, problem.seed >= 0, "its seed is negative")
-    pinned = problem.pinned
+    names = set(problem.model.network.names)
+    _require(archive, set(problem.model.names) <= names, "it learns an unknown variable")
+    _require(archive, not set(problem.model.names) & set(problem.model.kept), "a CPT is both kept and learned")
+    _require(archive, problem.settings.seed >= 0, "its seed is negative")
+    pinned = problem.model.pinned
     _require(archive, pinned.ndim == 1 and _within(pinned, problem.layout.size), "a pinned number does not exist")
-    as_prior(problem.prior, problem.network)
-    folds = (part for fold in problem.folds for part in (fold.training, fold.held_out))
-    for counts in (problem.counts, *(() if problem.observed is None else (problem.observed,)), *folds):
+    as_prior(problem.model.prior, problem.model.network)
+    folds = (part for fold in problem.data.folds for part in (fold.training, fold.held_out))
+    for counts in (problem.data.counts, *(() if problem.data.observed is None else (problem.data.observed,)), *folds):
         _check_counts(archive, counts)
 
 

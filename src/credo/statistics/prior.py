@@ -98,7 +98,7 @@ def as_prior(value: PriorLike, network: Network) -> Priors:
     return _one_prior(value)
 
 
-def taken_apart(prior: Priors, expansion: Expansion) -> Priors:
+def expand_prior(prior: Priors, expansion: Expansion) -> Priors:
     """The prior of an expanded network: the prior of a noisy child becomes that of its effects."""
     if isinstance(prior, Mapping):
         expanded = {name: _expanded(one) for name, one in prior.items()}

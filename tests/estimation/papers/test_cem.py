@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -137,8 +136,8 @@ def test_the_objective_never_falls(accelerate: bool) -> None:
     problem, frame = hidden_problem(ABOUT_SENSORS)
     dataset = next(iter(stream_with_ties(credo.Knowledge(SENSOR, ""), frame, None)))
     result = run_em(
-        problem.network,
-        prepare(problem.counts.layout, dataset),
+        problem.model.network,
+        prepare(problem.data.counts.layout, dataset),
         cem.cem_m_step(problem),
         EMOptions(starts=3, max_iterations=150, accelerate=accelerate),
     )
@@ -150,7 +149,7 @@ def test_the_objective_never_falls(accelerate: bool) -> None:
 def test_the_objective_is_likelihood_less_penalties() -> None:
     """What EM reports is J of the tables it ends with, worked out here from the violations alone."""
     problem, frame = hidden_problem(ABOUT_SENSORS)
-    fit = credo.fit(problem.network, frame, ABOUT_SENSORS, method="cem", soft_weight=1e3, em=EMOptions(starts=2))
+    fit = credo.fit(problem.model.network, frame, ABOUT_SENSORS, method="cem", soft_weight=1e3, em=EMOptions(starts=2))
     one, two, three = (fit.network.cpt_array(name) for name in ("one", "two", "three"))
     missed = [0.4 - (one[1, 1] - one[0, 1]), fit.network.cpt_array("fault")[1] - 0.4, two[1, 1] - three[1, 1]]
     cost = 500 * (np.maximum(missed, 0) ** 2).sum()
@@ -168,7 +167,7 @@ def test_a_probability_that_is_too_small_for_a_number_is_no_zero(monkeypatch: py
         return SimpleNamespace(point=point, value=value, gradient=np.zeros_like(slope), evaluations=1)
 
     monkeypatch.setattr(cem, "minimise", far_away)
-    tables, term = cem.cem_m_step(problem)(problem.counts)
+    tables, term = cem.cem_m_step(problem)(problem.data.counts)
     assert np.isfinite(term)
     assert all((table > 0).all() for table in tables.values())
 
@@ -197,9 +196,9 @@ def test_ranges_and_relations_weigh_by_their_own() -> None:
     truth, _ = known_network()
     knowledge = credo.Knowledge(truth, "P(b=s0 | a=s0) <= 0.01\nP(d=s0 | b=s0) <= 0.1 * P(d=s0 | b=s1)")
     problem = problem_of(truth.without_cpts(), truth.sample(100, 1), knowledge, soft_weight=0.0)
-    assert PenaltyWeights.of(replace(problem, soft_weight=5.0)) == PenaltyWeights(5.0, 5.0)
-    assert PenaltyWeights.of(replace(problem, soft_weight=None)) == PenaltyWeights(1000.0, 1000.0)
-    ranges = replace(problem, options=Options(penalty=PenaltyOptions(range_weight=1e5)))
+    assert PenaltyWeights.of(problem.with_settings(soft_weight=5.0)) == PenaltyWeights(5.0, 5.0)
+    assert PenaltyWeights.of(problem.with_settings(soft_weight=None)) == PenaltyWeights(1000.0, 1000.0)
+    ranges = problem.with_settings(options=Options(penalty=PenaltyOptions(range_weight=1e5)))
     assert PenaltyWeights.of(ranges) == PenaltyWeights(1e5, 0.0)
     free, ranged = cem.estimate_cem(problem).cpts, cem.estimate_cem(ranges).cpts
     assert ranged["b"][0, 0] < free["b"][0, 0]
@@ -238,8 +237,11 @@ def test_the_same_twice() -> None:
 def test_blocks_side_by_side_are_the_blocks() -> None:
     _, knowledge = known_network(statements=6)
     problem = problem_of(knowledge.network.without_cpts(), knowledge.network.sample(30, 1), knowledge)
-    whole, theta = joined_block(problem.blocks), np.random.default_rng(1).random(problem.constraints.layout.size)
-    excess = problem.constraints.linear.values(theta) - problem.constraints.linear.bounds
+    whole, theta = (
+        joined_block(problem.model.blocks),
+        np.random.default_rng(1).random(problem.model.constraints.layout.size),
+    )
+    excess = problem.model.constraints.linear.values(theta) - problem.model.constraints.linear.bounds
     np.testing.assert_allclose(
         whole.linear.values(theta[whole.parameters]) - whole.linear.bounds, excess[whole.constraint_numbers]
     )

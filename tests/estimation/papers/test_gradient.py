@@ -14,7 +14,7 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.errors import OptionError, Status
 from credo.estimation.papers.gradient_trainer import Objective
-from credo.estimation.problem import Problem
+from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.io.dataset import concatenate, extended
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
@@ -46,10 +46,8 @@ def objective_of(network: Network, frame: Any, text: str, prior: float = 0.0, so
     families = layout_for_counts(whole)
     parts = [extended(part, whole) for part in stream_with_ties(knowledge, frame, None, None)]
     names = tuple(name for name in whole.names if name in constraints.layout.offsets)
-    problem = Problem(
-        whole, names, count_all(families, parts), as_prior(prior, whole), constraints, blocks_of(constraints),
-        soft_weight=soft_weight,
-    )  # fmt: skip
+    model = Model(whole, names, as_prior(prior, whole), constraints, blocks_of(constraints))
+    problem = Problem(model, Data(count_all(families, parts)), Settings(soft_weight=soft_weight))
     return Objective.of(problem, prepare(families, concatenate(parts)))
 
 
@@ -86,7 +84,7 @@ def test_the_gradient_of_noisy_families_is_that_of_differences(kind: str) -> Non
 
 def assert_slope(objective: Objective, network: Network, seed: int) -> None:
     around = np.concatenate(
-        [np.ravel(expand(network).network.cpt_array(name)) for name in objective.problem.network.names]
+        [np.ravel(expand(network).network.cpt_array(name)) for name in objective.problem.model.network.names]
     )
     generator = np.random.default_rng(seed)
     beta, step = generator.normal(size=len(objective.cells)), 1e-6

@@ -40,7 +40,7 @@ def estimate_without_knowledge(problem: Problem) -> Solution:
     """`me`: every conditional distribution at its water level; the knowledge is not used, and a finding says so."""
     theta = _water_levels(problem)
     findings = []
-    if problem.blocks:
+    if problem.model.blocks:
         message = "This method looks at the data alone: the knowledge had no influence on the estimate."
         findings.append(Finding("knowledge not used", message))
     return Solution(problem.cpts(theta), Status.EXACT, tuple(findings))
@@ -48,29 +48,31 @@ def estimate_without_knowledge(problem: Problem) -> Solution:
 
 def estimate(problem: Problem) -> Solution:
     """`cme`: the same under the knowledge; intervals that it rules out are widened, and a finding says so."""
-    hidden = problem.options.entropy.hidden_draws
+    hidden = problem.settings.options.entropy.hidden_draws
     counts = problem.vector(with_prior=False)
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     theta = _water_levels(problem)
-    intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.blocks]
-    shares, doubtful = _solved_shares(problem.blocks, intervals, problem.seed)
-    pinned = {k: zeros for k in doubtful if len(zeros := counted_but_pinned(problem.blocks[k], counts))}
+    intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.model.blocks]
+    shares, doubtful = _solved_shares(problem.model.blocks, intervals, problem.settings.seed)
+    pinned = {k: zeros for k in doubtful if len(zeros := counted_but_pinned(problem.model.blocks[k], counts))}
     for k, zeros in pinned.items():
         counts[zeros] = 0.0
-        intervals[k] = Interval.of(problem.blocks[k], counts[problem.blocks[k].parameters], hidden)
-        (shares[k],) = feasible_shares([problem.blocks[k]], [intervals[k]], problem.seed)
+        intervals[k] = Interval.of(problem.model.blocks[k], counts[problem.model.blocks[k].parameters], hidden)
+        (shares[k],) = feasible_shares([problem.model.blocks[k]], [intervals[k]], problem.settings.seed)
     blocks = [
         with_lower_ends(block, each.lower * share[block.distribution_of])
-        for block, each, share in zip(problem.blocks, intervals, shares, strict=True)
+        for block, each, share in zip(problem.model.blocks, intervals, shares, strict=True)
     ]
-    estimates = with_products(solve_certified([entropy_task(block, soft_weight) for block in blocks]), problem.seed)
+    estimates = with_products(
+        solve_certified([entropy_task(block, soft_weight) for block in blocks]), problem.settings.seed
+    )
     for each in estimates:
         theta[each.block.parameters] = each.theta
     findings = [
         *findings,
-        *contradictions(problem, [(problem.blocks[k], zeros) for k, zeros in pinned.items()]),
-        *widening_findings(problem.blocks, intervals, shares, hidden),
-        *solver_findings(problem.network, estimates),
+        *contradictions(problem, [(problem.model.blocks[k], zeros) for k, zeros in pinned.items()]),
+        *widening_findings(problem.model.blocks, intervals, shares, hidden),
+        *solver_findings(problem.model.network, estimates),
     ]
     certificate = worst_certificate(estimates)
     status = status_of(estimates)
@@ -177,7 +179,7 @@ def widening_findings(
 def _water_levels(problem: Problem) -> Numbers:
     """Every conditional distribution at its water level, in one vector."""
     theta = problem.vector(with_prior=False)
-    hidden = problem.options.entropy.hidden_draws
+    hidden = problem.settings.options.entropy.hidden_draws
     for name in problem.layout.names:
         distributions = problem.layout.view(theta, name)
         distributions[:] = water_level(distributions, hidden)

@@ -18,7 +18,7 @@ EM maximises the same likelihood and satisfies every statement; this trainer is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -70,7 +70,7 @@ class Objective:
 
     @classmethod
     def of(cls, problem: Problem, prepared: PreparedRows) -> Objective:
-        layout, network, names = prepared.layout, problem.network, problem.names
+        layout, network, names = prepared.layout, problem.model.network, problem.model.names
         slices = [layout.slice_of(name) for name in names]
         states = np.repeat(
             [len(network.states(name)) for name in names], [network.configurations(name) for name in names]
@@ -78,9 +78,9 @@ class Objective:
         order = np.concatenate([np.arange(own.start, own.stop) for own in map(problem.layout.slice_of, names)])
         position = np.full(problem.layout.size, -1)  # of each parameter among the learned ones
         position[order] = np.arange(len(order))
-        block = joined_block(problem.blocks)
+        block = joined_block(problem.model.blocks)
         scale = max(1.0, prepared.observed.total)
-        weight = DEFAULT_WEIGHT if problem.soft_weight is None else problem.soft_weight
+        weight = DEFAULT_WEIGHT if problem.settings.soft_weight is None else problem.settings.soft_weight
         # The block's own weights are those of the likelihood, which is added here: it has none.
         penalised = PenalisedObjective.of(Task(block, np.zeros(block.size), None, weight / scale))
         return cls(
@@ -175,21 +175,21 @@ def estimate_by_gradient(
             f"The gradient trainer maximises a likelihood: it works for ml, map, cml and cmap, not for {method.name}. "
             "Leave the trainer at em."
         )
-    options = problem.options.em
-    prepared = prepare_rows(problem.counts.layout, dataset, problem.memory_limit)
+    options = problem.settings.options.em
+    prepared = prepare_rows(problem.data.counts.layout, dataset, problem.settings.memory_limit)
     require_data(prepared)
     if not method.uses_knowledge:
-        problem = replace(problem, blocks=(), constraints=Constraints(problem.layout))
-    if not problem.names:
+        problem = problem.with_model(blocks=(), constraints=Constraints(problem.layout))
+    if not problem.model.names:
         return _nothing_to_learn(problem, prepared)
-    if any(interior_of(block) is None for block in problem.blocks):
+    if any(interior_of(block) is None for block in problem.model.blocks):
         raise InfeasibleError  # no penalty would ever be enough
     objective = Objective.of(problem, prepared)
-    around = first_start(problem.network, prepared, problem.names, own=True)
+    around = first_start(problem.model.network, prepared, problem.model.names, own=True)
     starts = 1 if prepared.is_complete else options.starts  # nothing is hidden: one optimum
     done = []
     for number in range(starts):
-        start = nth_start(problem.network, prepared, around, problem.names, problem.seed, number)
+        start = nth_start(problem.model.network, prepared, around, problem.model.names, problem.settings.seed, number)
 
         def after(evaluations: int, value: float, number: int = number) -> None:
             if progress is not None:
@@ -201,7 +201,7 @@ def estimate_by_gradient(
 
 
 def _nothing_to_learn(problem: Problem, prepared: PreparedRows) -> Solution:
-    theta = prepared.layout.pack(problem.network.cpts)
+    theta = prepared.layout.pack(problem.model.network.cpts)
     cells, log_likelihood = expected_cells(prepared, theta)
     return Solution({}, Status.EXACT, log_likelihood=log_likelihood, expected=as_counts(prepared, cells))
 
@@ -241,7 +241,7 @@ def _interior(objective: Objective, start: Numbers, counts: Numbers) -> Numbers:
 def _solution(objective: Objective, best: TrainedStart, done: Sequence[TrainedStart]) -> Solution:
     cpts = objective.prepared.layout.unpack(best.theta)
     return Solution(
-        {name: cpts[name] for name in objective.problem.names},
+        {name: cpts[name] for name in objective.problem.model.names},
         Status.VIOLATED if best.is_violated else Status.CONVERGED if best.is_stationary else Status.NOT_CONVERGED,
         tuple(_findings(objective, best, done)),
         multipliers=_multipliers(objective, best),
@@ -269,10 +269,10 @@ def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
     yield from hidden_variable_findings(objective.prepared)
     yield from order_findings(objective.problem, found_by_em(objective.prepared))
     counts, _ = expected_cells(objective.prepared, best.theta)
-    problem, network = objective.problem, objective.problem.network
+    problem, network = objective.problem, objective.problem.model.network
     totals = np.add.reduceat(counts[objective.cells] + objective.prior, objective.starts)
     first = 0
-    for name in problem.names:
+    for name in problem.model.names:
         unseen = np.flatnonzero(totals[first : first + network.configurations(name)] == 0)
         first += network.configurations(name)
         if len(unseen):
@@ -287,4 +287,4 @@ def _multipliers(objective: Objective, best: TrainedStart) -> dict[int, float]:
         objective.penalised.multipliers(best.theta[objective.cells][objective.constrained], best.omega)
     )
     linear = objective.penalised.task.block.linear
-    return statement_multipliers([(linear, by_penalty)], (), objective.problem.counts.total)
+    return statement_multipliers([(linear, by_penalty)], (), objective.problem.data.counts.total)

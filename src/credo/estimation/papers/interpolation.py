@@ -25,14 +25,14 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.violations import LEAST_VIOLATION, product_excess
 from credo.errors import Status
-from credo.estimation.constrained import solve_blocks
+from credo.estimation.constrained import without_pinned_prior
 from credo.estimation.counting import relative_frequencies
 from credo.estimation.method import Method
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import soft_statements_ignored
 from credo.estimation.solution import Solution, violated_findings
-from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified, with_most_entropy
+from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified, with_most_entropy
 from credo.estimation.solvers.products import with_products
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
@@ -50,8 +50,8 @@ def estimate_qmap(problem: Problem, alpha: Numbers | None = None) -> Solution:
     """
     alpha = allowed_means(problem) if alpha is None else alpha
     theta = alpha.copy()
-    sizes = {name: _interpolate(problem, name, theta, alpha, None) for name in problem.names}
-    violated = violated_findings(problem.constraints, theta)
+    sizes = {name: _interpolate(problem, name, theta, alpha, None) for name in problem.model.names}
+    violated = violated_findings(problem.model.constraints, theta)
     findings = (*soft_statements_ignored(problem), *_size_findings(sizes), *violated)
     return Solution(problem.cpts(theta), Status.VIOLATED if violated else Status.AVERAGED, findings)
 
@@ -61,13 +61,14 @@ def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
     alpha = allowed_means(problem) if alpha is None else alpha
     weights = problem.vector(with_prior=False)
     constrained, _ = relative_frequencies(problem, weights)
-    estimates = solve_blocks(problem, weights, 0.0)
+    estimates = without_pinned_prior(problem, weights, estimate_blocks(problem.model.blocks, weights, 0.0), 0.0)
+    estimates = with_products(estimates, problem.settings.seed)
     for each in estimates:
         constrained[each.block.parameters] = each.theta
     theta = alpha.copy()
-    sizes = {name: _interpolate(problem, name, theta, alpha, constrained) for name in problem.names}
+    sizes = {name: _interpolate(problem, name, theta, alpha, constrained) for name in problem.model.names}
     corrected = list(_correct(problem, theta, alpha, estimates, sizes))
-    violated = violated_findings(problem.constraints, theta)
+    violated = violated_findings(problem.model.constraints, theta)
     contradicted = contradictions(problem, ((each.block, each.impossible) for each in estimates))
     findings = (*soft_statements_ignored(problem), *contradicted, *_size_findings(sizes), *corrected, *violated)
     return Solution(problem.cpts(theta), Status.VIOLATED if violated else Status.AVERAGED, findings)
@@ -76,7 +77,9 @@ def estimate_qmapc(problem: Problem, alpha: Numbers | None = None) -> Solution:
 def allowed_means(problem: Problem) -> Numbers:
     """α of every parameter: the uniform without knowledge, else the mean of what the knowledge allows."""
     alpha, _ = relative_frequencies(problem, np.ones(problem.layout.size))
-    for block, mean in zip(problem.blocks, uniform_means(problem.blocks, seed=problem.seed), strict=True):
+    for block, mean in zip(
+        problem.model.blocks, uniform_means(problem.model.blocks, seed=problem.settings.seed), strict=True
+    ):
         alpha[block.parameters] = mean
     return alpha
 
@@ -126,10 +129,10 @@ def interpolated_cpt(
 def _interpolate(problem: Problem, name: str, theta: Numbers, alpha: Numbers, constrained: Numbers | None) -> int:
     """Write the estimate of one CPT into `theta`; returns the equivalent sample size that was chosen for it."""
     cpt, size = interpolated_cpt(
-        problem.counts.of(name),
+        problem.data.counts.of(name),
         problem.layout.view(alpha, name),
-        np.stack([fold.training.of(name) for fold in problem.folds]),
-        np.stack([fold.held_out.of(name) for fold in problem.folds]),
+        np.stack([fold.training.of(name) for fold in problem.data.folds]),
+        np.stack([fold.held_out.of(name) for fold in problem.data.folds]),
         None if constrained is None else problem.layout.view(constrained, name),
     )
     problem.layout.view(theta, name)[:] = cpt
@@ -153,7 +156,7 @@ def _correct(
             continue
         totals = np.add.reduceat(counts[own], each.block.distributions[:-1])
         totals = totals + np.array([sizes[name] for name, _ in each.block.configurations], dtype=np.float64)
-        theta[own] = _nearest_with_products(each, theta[own], totals[each.block.distribution_of], problem.seed)
+        theta[own] = _nearest_with_products(each, theta[own], totals[each.block.distribution_of], problem.settings.seed)
         projected += 1
     if moved:
         groups = "1 group of probabilities was" if moved == 1 else f"{moved} groups of probabilities were"

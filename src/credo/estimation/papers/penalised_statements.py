@@ -32,11 +32,11 @@ class PenaltyWeights:
 
         More data then do not make the same statement count for less.
         """
-        if problem.soft_weight is None:
-            both = WEIGHT_PER_ROW * max(1, problem.counts.rows)
+        if problem.settings.soft_weight is None:
+            both = WEIGHT_PER_ROW * max(1, problem.data.counts.rows)
         else:
-            both = check_weight("soft_weight", problem.soft_weight)
-        given = problem.options.penalty
+            both = check_weight("soft_weight", problem.settings.soft_weight)
+        given = problem.settings.options.penalty
         return cls(
             both if given.range_weight is None else given.range_weight,
             both if given.relation_weight is None else given.relation_weight,
@@ -45,13 +45,14 @@ class PenaltyWeights:
 
 def soft_block(problem: Problem, weights: PenaltyWeights) -> Block:
     """All blocks as one with soft constraints only."""
-    return softened(joined_block(problem.blocks), weights)
+    return softened(joined_block(problem.model.blocks), weights)
 
 
 def softened_problem(problem: Problem) -> Problem:
     """The problem with soft constraints only, all with their weights: what cem solves, for what else is asked of it."""
     weights = PenaltyWeights.of(problem)
-    return replace(problem, blocks=tuple(softened(block, weights) for block in problem.blocks), soft_weight=1.0)
+    blocks = tuple(softened(block, weights) for block in problem.model.blocks)
+    return problem.with_model(blocks=blocks).with_settings(soft_weight=1.0)
 
 
 def softened(block: Block, weights: PenaltyWeights) -> Block:

@@ -53,14 +53,14 @@ def estimate_co(problem: Problem) -> Solution:
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
     theta, unseen = relative_frequencies(problem, weights)
-    trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.blocks]
+    trained = [train(Task(block, weights[block.parameters], None, soft_weight)) for block in problem.model.blocks]
     for each in trained:
         theta[each.block.parameters] = each.theta
     findings = [
         *findings,
         *_no_data_findings(problem, unseen),
-        *_violated_findings(problem.network, trained),
-        *_training_findings(problem.network, trained),
+        *_violated_findings(problem.model.network, trained),
+        *_training_findings(problem.model.network, trained),
     ]
     certificate = Certificate(
         max((each.certificate.violation for each in trained), default=0.0),
@@ -238,7 +238,7 @@ class SoftObjective:
 
 def _certificate(objective: SoftObjective, optimum: SoftOptimum, problem: Problem, theta: Numbers) -> Certificate:
     """How far hard statements are violated, and J's relative distance to its maximum; products are left out."""
-    linear = problem.constraints.linear
+    linear = problem.model.constraints.linear
     excess = linear.values(theta) - linear.bounds if len(linear) else np.zeros(0)
     excess = np.where(linear.equality, np.abs(excess), excess)[linear.hard]
     if not objective.block.size:
@@ -249,13 +249,13 @@ def _certificate(objective: SoftObjective, optimum: SoftOptimum, problem: Proble
 
 
 def _weight_findings(problem: Problem, weights: PenaltyWeights) -> Iterable[Finding]:
-    if problem.blocks:
+    if problem.model.blocks:
         yield Finding(
             "penalty weights",
             f"A violated range lowers the log-likelihood by {weights.ranges:g}/2·λ·violation², a violated relation by "
             f"{weights.relations:g}/2·λ·violation². λ is the statement's confidence, 1 where it has none.",
         )
-    if problem.constraints.products:
+    if problem.model.constraints.products:
         yield Finding("products", "Violations of statements about products are measured in logarithms.")
 
 
@@ -286,7 +286,7 @@ def _violation_findings(block: Block, theta: Numbers) -> Iterable[Finding]:
 
 def _conflict_findings(problem: Problem, theta: Numbers) -> Iterable[Finding]:
     """Which statements without a confidence contradict each other, so that the result can only weigh them."""
-    for conflicts in conflicts_behind(problem.blocks, theta).values():
+    for conflicts in conflicts_behind(problem.model.blocks, theta).values():
         for conflict in conflicts:
             *others, last = [str(number + 1) for number in conflict.statements]
             several = f"Statements {', '.join(others)} and {last} cannot all hold"
@@ -302,7 +302,7 @@ def _evaluation_findings(objective: SoftObjective, optimum: SoftOptimum) -> Iter
 def _no_data_findings(problem: Problem, unseen: Mapping[str, list[int]]) -> Iterable[Finding]:
     constrained = problem.constrained_configurations()
     both = {name: set(unseen.get(name, ())) & set(own) for name, own in constrained.items()}
-    return no_data_findings(problem.network, problem.names, unseen, both, AFTER_PENALTIES)
+    return no_data_findings(problem.model.network, problem.model.names, unseen, both, AFTER_PENALTIES)
 
 
 CO = Method(

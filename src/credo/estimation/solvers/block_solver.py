@@ -35,62 +35,41 @@ def solve_tasks(tasks: Sequence[Task], *, closed_forms: bool = True, in_rounds: 
 
     Large blocks are solved in rounds, unless all their constraints are known to matter.
     """
-    if not in_rounds:
-        return _solve(tasks, closed_forms)
-    kept = {k: _first_constraints(task) for k, task in enumerate(tasks) if unknowns(task.block) >= LARGE_SYSTEM}
-    points = _solve(
-        [_with_constraints(task, kept[k]) if k in kept else task for k, task in enumerate(tasks)], closed_forms
-    )
-    rounds = 0
-    while kept:
-        rounds += 1
-        for k, chosen in kept.items():
-            points[k] = _of_all_constraints(tasks[k], chosen, points[k])
-        violated = {k: _violated(tasks[k], points[k].theta) for k in kept if points[k].converged}
-        kept = {
-            k: kept[k] | chosen if rounds < ROUNDS else np.ones_like(chosen)
-            for k, chosen in violated.items()
-            if (chosen & ~kept[k]).any()
-        }
-        again = _solve([_with_constraints(tasks[k], chosen) for k, chosen in kept.items()], closed_forms)
-        for k, point in zip(kept, again, strict=True):
-            points[k] = point
-    return points
+    chosen = {k: _first_constraints(task) for k, task in enumerate(tasks) if in_rounds and _is_large(task)}
+    waiting = {k: _with_constraints(task, chosen[k]) if k in chosen else task for k, task in enumerate(tasks)}
+    points: dict[int, Point] = {}
 
-
-def _solve(tasks: Sequence[Task], closed_forms: bool) -> list[Point]:
-    """The optimum of each task under all its constraints; tasks share nothing, so that they run on all cores."""
-
-    def run(piece: Sequence[Task]) -> list[Point]:
-        try:
-            solver = _idle.pop()
-        except IndexError:
-            solver = BlockSolver()
-        found = []
-        for task in piece:
-            block = task.block
-            end = solver.solve(
-                block.distributions,
-                block.linear,
-                task.weights,
-                task.entropies,
-                task.costs,
-                task.soft_weight,
-                closed_forms,
-            )
-            found.append(Point(*end))
+    def run(piece: Sequence[tuple[int, Task]]) -> None:
+        solver = _idle.pop() if _idle else BlockSolver()
+        for k, task in piece:
+            block, objective = task.block, (task.weights, task.entropies, task.costs, task.soft_weight)
+            points[k] = Point(*solver.solve(block.distributions, block.linear, *objective, closed_forms))
         if len(_idle) < MOST_IDLE:
             _idle.append(solver)
-        return found
 
-    return [point for found in map_in_threads(run, _pieces(tasks)) for point in found]
+    for number in range(ROUNDS + 1):
+        map_in_threads(run, _pieces(list(waiting.items())))  # tasks share nothing, so that they run on all cores
+        waiting = {}
+        for k, kept in list(chosen.items()):
+            points[k] = _of_all_constraints(tasks[k], kept, points[k])
+            violated = _violated(tasks[k], points[k].theta)
+            if not points[k].converged or not (violated & ~kept).any():
+                del chosen[k]
+                continue
+            chosen[k] = kept | violated if number + 1 < ROUNDS else np.ones_like(kept)
+            waiting[k] = _with_constraints(tasks[k], chosen[k])
+        if not waiting:
+            break
+    return [points[k] for k in range(len(tasks))]
 
 
-def _pieces(tasks: Sequence[Task]) -> list[Sequence[Task]]:
+def _is_large(task: Task) -> bool:
+    return unknowns(task.block) >= LARGE_SYSTEM
+
+
+def _pieces(tasks: Sequence[tuple[int, Task]]) -> list[Sequence[tuple[int, Task]]]:
     """The tasks in parts of about equal work."""
-    if CORES < 2 or len(tasks) < 2:
-        return [tasks]
-    work = np.cumsum([unknowns(task.block) for task in tasks])
+    work = np.cumsum([unknowns(task.block) for _, task in tasks]) if CORES > 1 and len(tasks) > 1 else np.zeros(1)
     if work[-1] < SHARED_WORK:
         return [tasks]
     cuts = [0, *(int(np.searchsorted(work, work[-1] * i / CORES)) + 1 for i in range(1, CORES)), len(tasks)]

@@ -33,7 +33,7 @@ class Certificate:
     @property
     def holds(self) -> bool:
         """Whether both are as small as promised."""
-        return self.violation <= VIOLATION_LIMIT and self.gap <= GAP_LIMIT
+        return bool(self.violation <= VIOLATION_LIMIT and self.gap <= GAP_LIMIT)
 
     @property
     def badness(self) -> tuple[bool, bool, float]:

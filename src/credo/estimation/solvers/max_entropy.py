@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credo.constraints.blocks import Block, apart, stacked, starts_of
+from credo.constraints.blocks import Block, split_block, stacked, starts_of
 from credo.constraints.constraint_set import LinearConstraints
 from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.tasks import Task, merged_tasks
@@ -44,7 +44,9 @@ def most_entropic(
     constraint_firsts = starts_of([len(block.linear) for block in blocks])
     chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
     part = restricted(whole, chosen, theta)
-    parts = apart(part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, constraint_firsts))
+    parts = split_block(
+        part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, constraint_firsts)
+    )
     tasks, expanded = merged_tasks([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
     points = solve_tasks(tasks)
     theta[_parameters_of(whole, chosen)] = np.concatenate([expanded(k, point.theta) for k, point in enumerate(points)])

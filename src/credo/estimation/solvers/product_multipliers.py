@@ -131,18 +131,18 @@ def _trial(task: Task, products: Products, multipliers: Numbers) -> _Trial | Non
 def _step(task: Task, products: Products, current: _Trial) -> _Trial | None:
     """A projected Newton step, shortened until g rises or its slope gets smaller."""
     free = current.free
-    way = np.zeros(len(free))
+    direction = np.zeros(len(free))
     curvature = _curvature(products, current)[np.ix_(free, free)]
     scale = 1.0 / np.sqrt(np.diag(curvature))
     # Products may repeat each other: regularised at the scale of each, or there are many ways to go, and none is found.
     even = curvature * scale[:, None] * scale + REGULARISATION * np.eye(len(scale))
-    way[free] = scale * np.linalg.solve(even, scale * current.slope[free])
+    direction[free] = scale * np.linalg.solve(even, scale * current.slope[free])
     weights = current.estimate.task.weights
-    loss = way @ products.exponents
+    loss = direction @ products.exponents
     falling = loss > 0.0
     share = min(1.0, float((TO_BOUNDARY * weights[falling] / loss[falling]).min(initial=np.inf)))
     for _ in range(HALVINGS):
-        other = _trial(task, products, np.maximum(current.multipliers + share * way, 0.0))
+        other = _trial(task, products, np.maximum(current.multipliers + share * direction, 0.0))
         if other is not None and (
             other.error < 0.9 * current.error or other.value > current.value + 1e-12 * abs(current.value)
         ):
