@@ -72,7 +72,7 @@ def test_pinned_variables_are_as_if_they_were_fixed(seed: int) -> None:
 @pytest.mark.parametrize("method", ["cml", "cmap"])
 def test_em_ends_where_a_general_solver_finds_nothing_better(method: str, seed: int) -> None:
     case = random_case(seed, method)
-    if case is None or case[0].dataset is None:
+    if case is None or case[0].data.dataset is None:
         pytest.skip("the statements contradict each other")
     problem, _ = case
     found = estimate_incomplete(problem)

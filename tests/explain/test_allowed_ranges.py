@@ -45,7 +45,7 @@ def test_means_are_those_of_draws_that_statements_let_pass() -> None:
     found = credo.fit(CLINIC, patients(30), wide, method="cmap").problem
     assert found is not None
     ranges, rng = allowed_ranges(found), np.random.default_rng(0)
-    for block in found.blocks:
+    for block in found.model.blocks:
         gammas = rng.standard_exponential((100_000, block.size))
         draws = gammas / np.add.reduceat(gammas, block.distributions[:-1], axis=1)[:, block.distribution_of]
         hard = block.linear.take(block.linear.hard)

@@ -59,7 +59,7 @@ def test_what_a_doubted_statement_changed_is_what_learning_without_it_changes() 
     assert moved > 0.05
     assert effect.largest == pytest.approx(moved, abs=0.03)
     assert (effect.changes[0].variable, effect.changes[0].index) == ("x", 1)
-    assert without_doubted(fit.problem).blocks == ()
+    assert without_doubted(fit.problem).model.blocks == ()
 
 
 def test_a_doubted_statement_that_the_data_contradict_is_not_passed_over() -> None:

@@ -119,7 +119,8 @@ def test_both_trainers_end_at_one_optimum(method: str, seed: int) -> None:
 def test_both_trainers_agree_on_noisy_families(kind: str, seed: int) -> None:
     truth = noisy_network(np.random.default_rng(seed), kind, leak=True)
     text = (
-        f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}} with leak\nx0 and x1 synergize on y\nx2 raises y by at least 0.05"
+        f"y is {kind} of {{x0, x1}}, {{x2}}, {{x3}} with leak and general effects\n"
+        "x0 and x1 synergize on y\nx2 raises y by at least 0.05"
     )
     bare = Network(truth.variables, truth.parents)
     frame = truth.sample(200, seed=seed)
