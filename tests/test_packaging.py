@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ast
+import os
+import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import venv
+import zipfile
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
 
 import credo
+import credo.core
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "credo"
@@ -165,3 +173,73 @@ for each in pkgutil.walk_packages(credo.__path__, "credo."):
 
 def test_nothing_that_only_posix_has_is_needed_to_import() -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_POSIX], check=True)
+
+
+# What is installed ----------------------------------------------------------------------------------------------------
+
+
+LEARN = """
+import credo, polars as pl
+network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
+rows = pl.DataFrame({"a": ["no", "yes", "yes", None] * 5, "b": ["no", "yes", None, "no"] * 5})
+fit = credo.fit(network, rows, "a raises b", method="cmap")
+print(credo.__file__, fit.status.name)
+"""
+
+
+def test_a_read_only_installation_learns(tmp_path: Path) -> None:
+    """A copy of credo in which nothing can be kept, nor in the user's home, and not a word about it."""
+    package = tmp_path / "installed" / "credo"
+    shutil.copytree(Path(credo.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in pkgutil.iter_modules(credo.core.__path__, "credo.core."):
+        built = Path(str(import_module(module.name).__file__))
+        if built.suffix != ".py":
+            shutil.copy(built, package / "core")  # an editable install has it elsewhere
+    for folder in (package, *(each for each in package.rglob("*") if each.is_dir())):
+        (folder / "__pycache__").write_text("")
+    home = tmp_path / "home"
+    home.write_text("")
+    places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), str(home / "deep"))
+    paths = os.pathsep.join([str(package.parent), *(path for path in sys.path if path and path != str(SOURCE.parent))])
+    code = "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'Mesonpy' not in type(f).__name__]\n" + LEARN
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300,
+        env={**os.environ, **places, "PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.stdout.split() == [str(package / "__init__.py"), "CONVERGED"], done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("pip") is None or find_spec("mesonpy") is None, reason="nothing builds wheels here")
+def test_a_wheel_is_all_that_an_empty_environment_needs(tmp_path: Path) -> None:
+    """Without a compiler; nothing of where it was built is in it."""
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "."]
+    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    options = [f"-Cbuild-dir={tmp_path / 'objects'}", "--wheel-dir", str(tmp_path)]
+    subprocess.run([*build, *options], cwd=ROOT, check=True, timeout=900, env={**os.environ, "PATH": tools})
+    [wheel] = tmp_path.glob("credo-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        assert not [name for name in names if "__pycache__" in name or name.endswith((".c", ".o", ".pxd", ".build"))]
+        assert {f"credo/examples/{name}" for name in ("asia/asia.bif", "heart/heart.credo")} <= set(names)
+        assert any(name.startswith("credo/core/elimination.") for name in names)
+        for name in names:
+            if name.endswith((".so", ".pyd")):
+                assert str(ROOT).encode() not in archive.read(name), name
+    venv.create(tmp_path / "empty", with_pip=False)
+    python = next((tmp_path / "empty").glob("*/python*"))
+    site = next((tmp_path / "empty").rglob("site-packages"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    others = [path for path in sys.path if path.endswith("site-packages")]  # the dependencies
+    (site / "others.pth").write_text("\n".join(others))
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CC")}
+    done = subprocess.run(
+        [str(python), "-m", "credo", "demo"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600,
+        env={**environment, "PATH": str(python.parent)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo" / "report.html").is_file()
+    where = subprocess.run([str(python), "-c", LEARN], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert where.stdout.startswith(str(site))

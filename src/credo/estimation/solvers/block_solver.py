@@ -18,7 +18,7 @@ import numpy as np
 
 from credo.core.block_solver import BlockSolver
 from credo.estimation.solvers.tasks import Point, Task, unknowns
-from credo.kernels.threads import map_in_threads
+from credo.threads import map_in_threads
 from credo.types import Flags, Numbers
 
 LARGE_SYSTEM = 400  # unknowns from which a block is solved in rounds
