@@ -50,6 +50,7 @@ OPS = (
 KEYS = {
     "/api/open": ("model", "table", "example"),
     "/api/save": ("as", "over"),
+    "/api/rows": ("start",),
     "/api/arrange": ("positions", "folded", "cases"),
     "/api/declare": (),
     "/api/marginals": ("evidence", "do", "soft"),

@@ -1,6 +1,7 @@
 // The page: a bar on top, the text on the left, the network in the middle, answers on the right.
 import { useEffect, useState } from "react";
 import { AskPanel } from "./ask.jsx";
+import { DataPanel } from "./data.jsx";
 import { DrawPanel } from "./draw.jsx";
 import { Editor } from "./editor.jsx";
 import { Graph } from "./graph.jsx";
@@ -18,6 +19,7 @@ const PANELS = [
   ["learn", "Learn", LearnPanel],
   ["look", "Look", LookPanel],
   ["draw", "Draw", DrawPanel],
+  ["data", "Data", DataPanel],
 ];
 const VIEWS = [
   ["text", "Knowledge"],

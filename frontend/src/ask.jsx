@@ -2,12 +2,15 @@
 import { memo, useEffect, useState } from "react";
 import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
+import { Cases } from "./cases.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Scores } from "./scores.jsx";
 import { at, givenNow, knownOf, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
+import { Tornado } from "./tornado.jsx";
+import { Term } from "./words.jsx";
 
 const MANY = 12; // variables from which on a field finds them
 const MOST = 60; // variables that are listed
@@ -228,6 +231,7 @@ function Sensitivity({ variable, state }) {
               </tbody>
             </table>
           )}
+          {found.parameters.length > 0 && <Tornado probability={found.probability} parameters={found.parameters} />}
           {found.parameters.length > 0 && (
             <table className="numbers">
               <caption>
@@ -317,6 +321,12 @@ export function AskPanel() {
         </label>
       </fieldset>
       <SoftEvidence variable={variable} />
+      {bars?.source && <Cases variable={variable} />}
+      {bars?.source && (
+        <p className="hint words">
+          What is meant by: <Term>95% interval</Term>, <Term>set by us</Term>, <Term>uncertain finding</Term>, <Term>most probable explanation</Term>?
+        </p>
+      )}
       {isFit && (
         <>
           <h3>More about it</h3>

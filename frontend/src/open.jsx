@@ -169,6 +169,10 @@ export function OpenDialog() {
       onCancel={(event) => !opened && event.preventDefault()}
     >
       <h2 id="open-title">Begin</h2>
+      <p>
+        Here you put together what experts know and what data show: credo learns how probable things are, says what each number rests on, and answers for a single
+        case, with intervals. Everything stays on this machine.
+      </p>
       <section>
         <h3>With an example</h3>
         <ul className="examples">

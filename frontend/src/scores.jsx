@@ -12,11 +12,25 @@ function scoreColumns({ columns, scores }) {
   return own.map((name) => ({ name, value: places.get(name), low: places.get(`${name} low`), high: places.get(`${name} high`) }));
 }
 
+// The rows with their numbers, sorted by a column: numbers as numbers, everything else as text, empty cells last.
+function inOrder({ numbers, rows }, order) {
+  const all = rows.map((row, index) => [numbers[index], row]);
+  if (!order) return all;
+  const compare = ([, one], [, other]) => {
+    const [a, b] = [one[order.place], other[order.place]];
+    if (a === null || b === null) return (a === null) - (b === null);
+    const difference = Number.isFinite(Number(a)) && Number.isFinite(Number(b)) ? Number(a) - Number(b) : String(a).localeCompare(String(b));
+    return order.down ? -difference : difference;
+  };
+  return all.sort(compare);
+}
+
 export function Scores({ variable, state }) {
   const table = useStudio((s) => s.opened?.table);
   const [found, setFound] = useState(null);
   const [problem, setProblem] = useState("");
   const [sorted, setSorted] = useState(false);
+  const [order, setOrder] = useState(null); // of the rows that are here: by which column, and whether from large to small
   useEffect(() => setFound(null), [variable.name]);
   const score = `${variable.name}=${state}`;
   const run = async () => {
@@ -54,17 +68,19 @@ export function Scores({ variable, state }) {
               <thead>
                 <tr>
                   <th scope="col">row</th>
-                  {[...scores.map((each) => each.name), ...found.columns.slice(found.scores)].map((name) => (
-                    <th scope="col" key={name} title={name}>
-                      {name}
+                  {[...scores.map((each) => [each.name, each.value]), ...found.columns.slice(found.scores).map((name, index) => [name, found.scores + index])].map(([name, place]) => (
+                    <th scope="col" key={name} title={name} aria-sort={order?.place === place ? (order.down ? "descending" : "ascending") : "none"}>
+                      <button type="button" className="link" onClick={() => setOrder({ place, down: order?.place === place ? !order.down : place < found.scores })}>
+                        {name} {order?.place === place ? (order.down ? "▼" : "▲") : ""}
+                      </button>
                     </th>
                   ))}
                 </tr>
               </thead>
               <tbody>
-                {found.rows.map((row, index) => (
-                  <tr key={found.numbers[index]}>
-                    <th scope="row">{found.numbers[index]}</th>
+                {inOrder(found, order).map(([number, row]) => (
+                  <tr key={number}>
+                    <th scope="row">{number}</th>
                     {scores.map((each) => (
                       <td key={each.name}>
                         <b>{percent(row[each.value])}</b>

@@ -26,13 +26,14 @@ READABLE = (
     "/api/events",
     "/api/predictions",
     "/api/share",
+    "/api/columns",
     "/static/studio.js",
     "/api/updates?since=0",
 )
 WRITABLE = (
     *("/api/updates", "/api/open", "/api/preview", "/api/save", "/api/marginals", "/api/most-probable"),
     *("/api/sensitivity", "/api/predict", "/api/edit", "/api/declare", "/api/learn", "/api/explain"),
-    *("/api/cancel", "/api/upload", "/api/arrange"),
+    *("/api/cancel", "/api/upload", "/api/arrange", "/api/rows"),
 )
 
 

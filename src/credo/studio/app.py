@@ -91,6 +91,8 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/report", _report, "GET"),
         route("/api/network", _network, "GET"),
         route("/api/share", _share, "GET"),
+        route("/api/columns", _columns, "GET"),
+        route("/api/rows", _rows),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts, ticket)
@@ -292,6 +294,14 @@ async def _report(request: Request, session: Session) -> Response:
 async def _network(request: Request, session: Session) -> Response:
     path = await session.write_learned(request.query_params.get("ending"))
     return _file(path, path.name, "There is no such file.")
+
+
+async def _columns(request: Request, session: Session) -> Any:
+    return await session.columns()
+
+
+async def _rows(request: Request, session: Session) -> Any:
+    return await session.rows(await json_of(request))
 
 
 async def _share(request: Request, session: Session) -> Response:

@@ -54,7 +54,7 @@ class ScoredTable:
             "columns": self.frame.columns,
             "scores": self.scores,
             "numbers": [number + 1 for number in order],
-            "rows": [[_as_json(cell) for cell in row] for row in self.frame[order].iter_rows()],
+            "rows": [[as_json(cell) for cell in row] for row in self.frame[order].iter_rows()],
             "total": len(self.frame),
         }
 
@@ -69,7 +69,7 @@ def scored_table(fit: Fit, table: OpenTable, targets: list[str]) -> ScoredTable:
     return ScoredTable(pl.concat([found, own], how="horizontal"), found.width)
 
 
-def _as_json(cell: object) -> str | float | int | None:
+def as_json(cell: object) -> str | float | int | None:
     """A cell as JSON can hold it: dates and numbers that are not finite are text."""
     if cell is None or isinstance(cell, (str, int)):
         return cell

@@ -24,6 +24,7 @@ from credo.shipped import example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, require_supported, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
+from credo.studio.data_view import columns_data, rows_data
 from credo.studio.document import Document
 from credo.studio.drawn_changes import edited
 from credo.studio.folder import (
@@ -351,15 +352,28 @@ class Session:
         if not isinstance(targets, list) or not all(isinstance(each, str) for each in targets) or not targets:
             raise OptionError("Choose what to predict.")
         opened, fit = self.require_opened(), self.require_fit()
-        table = opened.table
-        if table is None:
-            raise OptionError("There is no table: open one first.")
+        table = self.require_table()
         require_supported(opened, fit, fit.network.names)
         scored = await asyncio.to_thread(scored_table, fit, table, targets)
         path = self.scratch / "predictions.csv"
         await asyncio.to_thread(scored.write, path)
         opened.predictions = path
         return await asyncio.to_thread(scored.first_rows, MOST_ROWS, request.get("by"))
+
+    def require_table(self) -> OpenTable:
+        """The table that is open, or an error."""
+        table = self.require_opened().table
+        if table is None:
+            raise OptionError("There is no table: open one first.")
+        return table
+
+    async def columns(self) -> dict[str, Any]:
+        """What each column of the table holds."""
+        return await asyncio.to_thread(columns_data, self.require_table())
+
+    async def rows(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Some rows of the table."""
+        return await asyncio.to_thread(rows_data, self.require_table(), request)
 
     async def write_learned(self, name: Any) -> Path:
         """What was learned as a network file of one of the known kinds, to download."""

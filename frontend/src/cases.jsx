@@ -1,0 +1,119 @@
+// Named cases: what was known about each, kept beside the text; some of them side by side.
+import { useEffect, useState } from "react";
+import { post } from "./api.js";
+import { at, countGiven, givenNow, labelOf } from "./names.js";
+import { percent } from "./states.js";
+import { useStudio } from "./store.js";
+
+// What is known in a case, in words.
+export function describeCase(given, network) {
+  const byName = new Map(network.variables.map((each) => [each.name, each]));
+  const words = (kind, verb) =>
+    Object.entries(given[kind]).map(([name, state]) => (byName.has(name) ? `${byName.get(name).label} ${verb} ${labelOf(byName.get(name), state)}` : name));
+  const soft = Object.keys(given.soft).map((name) => `an uncertain finding about ${byName.get(name)?.label ?? name}`);
+  return [...words("evidence", "is"), ...words("do", "set to"), ...soft].join(", ") || "nothing is known";
+}
+
+function Compared({ cases, variable, network }) {
+  const [found, setFound] = useState([]);
+  const changes = useStudio((s) => JSON.stringify(s.changes));
+  const fit = useStudio((s) => s.fit);
+  useEffect(() => {
+    let wanted = true;
+    Promise.all(cases.map((each) => post("/api/marginals", { ...givenNow(each.given, network), quick: true }).catch((error) => ({ problem: error.message })))).then(
+      (answers) => wanted && setFound(answers),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [JSON.stringify(cases), fit, changes]);
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Cases side by side">
+      <table className="rows">
+        <caption className="hidden">How probable the states of {variable.label} are in each case</caption>
+        <thead>
+          <tr>
+            <th scope="col">{variable.label}</th>
+            {cases.map((each) => (
+              <th scope="col" key={each.name} title={describeCase(each.given, network)}>
+                {each.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {(variable.order ?? variable.states).map((state) => (
+            <tr key={state}>
+              <th scope="row">{labelOf(variable, state)}</th>
+              {cases.map((each, index) => {
+                const [value, low, high] = at(at(found[index]?.bars, variable.name), state) ?? [];
+                return (
+                  <td key={each.name}>
+                    <b>{found[index]?.problem ? "impossible" : percent(value)}</b>
+                    {low !== null && low !== undefined && high > low && (
+                      <small>
+                        {percent(low)} to {percent(high)}
+                      </small>
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Cases({ variable }) {
+  const network = useStudio((s) => s.network);
+  const given = useStudio((s) => s.given);
+  const cases = useStudio((s) => s.arrangement?.cases) ?? [];
+  const { arrange, suppose } = useStudio.getState();
+  const [name, setName] = useState("");
+  const [chosen, setChosen] = useState([]);
+  const keep = (event) => {
+    event.preventDefault();
+    const wanted = name.trim();
+    if (!wanted) return;
+    arrange({ cases: [...cases.filter((each) => each.name !== wanted), { name: wanted, given }] });
+    setName("");
+  };
+  const compared = cases.filter((each) => chosen.includes(each.name));
+  return (
+    <details className="cases">
+      <summary>Cases ({cases.length})</summary>
+      <form className="row" onSubmit={keep}>
+        <label>
+          Keep this case as
+          <input value={name} placeholder={countGiven(given) ? "a name" : "a name, such as nothing known"} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <button type="submit" disabled={!name.trim()}>
+          Keep
+        </button>
+      </form>
+      <ul className="statements" aria-label="Cases that are kept">
+        {cases.map((each) => (
+          <li key={each.name}>
+            <label className="check">
+              <input type="checkbox" checked={chosen.includes(each.name)} onChange={(event) => setChosen(event.target.checked ? [...chosen, each.name] : chosen.filter((other) => other !== each.name))} />{" "}
+              {each.name}
+            </label>
+            <small>{describeCase(each.given, network)}</small>
+            <span className="row">
+              <button type="button" aria-label={`Show the case ${each.name}`} onClick={() => suppose(each.given)}>
+                Show it
+              </button>
+              <button type="button" aria-label={`× forget the case ${each.name}`} onClick={() => arrange({ cases: cases.filter((other) => other.name !== each.name) })}>
+                ×
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {cases.length > 1 && compared.length < 2 && <p className="hint">Tick two or more cases to see them side by side.</p>}
+      {compared.length > 1 && <Compared cases={compared} variable={variable} network={network} />}
+    </details>
+  );
+}

@@ -1,0 +1,50 @@
+// A tornado: how far an answer moves with each number that it rests on, the widest on top. Where there are draws, it is how
+// uncertain the answer is because the number is; otherwise what one point more or less of the number does.
+import { percent } from "./states.js";
+
+const ROW = 34;
+const [LEFT, WIDTH] = [8, 330];
+
+const bounded = (value) => Math.min(1, Math.max(0, value));
+
+export function Tornado({ probability, parameters }) {
+  const rows = parameters.slice(0, 8).map((each) => {
+    const half = each.contribution ?? Math.abs(each.change_per_point);
+    return { ...each, half, ends: [bounded(probability - half), bounded(probability + half)] };
+  });
+  rows.sort((one, other) => other.half - one.half);
+  const hasDraws = parameters[0]?.contribution !== undefined;
+  const all = rows.flatMap((each) => each.ends).concat(probability);
+  const [low, high] = [Math.max(0, Math.min(...all) - 0.01), Math.min(1, Math.max(...all) + 0.01)];
+  const x = (value) => LEFT + (WIDTH * (value - low)) / Math.max(1e-9, high - low);
+  const height = ROW * rows.length + 22;
+  return (
+    <figure className="tornado">
+      <figcaption>
+        {hasDraws ? "How far the answer may be from what is shown, because each of these numbers is uncertain" : "How far the answer moves, if each of these numbers were a point smaller or larger"}
+      </figcaption>
+      <svg viewBox={`0 0 ${LEFT + WIDTH + 8} ${height}`} role="img" aria-label={rows.map((each) => `${each.parameter}: ±${(100 * each.half).toFixed(1)} points`).join("; ")}>
+        {rows.map((each, index) => (
+          <g key={each.parameter} transform={`translate(0 ${ROW * index})`}>
+            <title>{`${each.parameter} = ${percent(each.value)}`}</title>
+            <text x={LEFT} y={12}>
+              {each.parameter.length > 52 ? `${each.parameter.slice(0, 51)}…` : each.parameter}
+            </text>
+            <rect className="less" x={Math.min(x(each.ends[0]), x(probability))} y={17} height={12} width={Math.abs(x(each.ends[0]) - x(probability))} />
+            <rect className="more" x={Math.min(x(each.ends[1]), x(probability))} y={17} height={12} width={Math.abs(x(each.ends[1]) - x(probability))} />
+          </g>
+        ))}
+        <line x1={x(probability)} x2={x(probability)} y1={14} y2={height - 18} />
+        <text x={LEFT} y={height - 4}>
+          {percent(low)}
+        </text>
+        <text x={Math.min(LEFT + WIDTH - 24, Math.max(LEFT + 40, x(probability)))} y={height - 4} textAnchor="middle" fontWeight={600}>
+          {percent(probability)}
+        </text>
+        <text x={LEFT + WIDTH} y={height - 4} textAnchor="end">
+          {percent(high)}
+        </text>
+      </svg>
+    </figure>
+  );
+}

@@ -1,0 +1,112 @@
+"""In Chromium: the data with their cut points and rows, named cases, the tornado, tables that sort, words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from playwright.sync_api import expect
+
+from credo.studio.data_view import columns_data
+from credo.studio.table import OpenTable
+from tests.studio.harness import Studio, Tab, state
+
+
+def test_columns_have_their_counts_missing_values_and_codes(tmp_path: Path) -> None:
+    ages = [20.0 + k % 60 for k in range(120)] + [999.0] * 3
+    frame = pl.DataFrame({"age": ages, "sex": ["f", "m", None] * 41, "both": ["1", "x", " "] * 41})
+    frame.write_csv(tmp_path / "t.csv")
+    found = columns_data(OpenTable(tmp_path / "t.csv"))
+    age, sex, both = found["columns"]
+    assert found["rows"] == 123
+    assert age["codes"] == [[999.0, 3]]
+    assert sum(age["counts"]) == 120
+    assert (age["edges"][0], age["edges"][-1]) == (20.0, 79.0)
+    assert sex["missing"] == 41
+    assert dict(sex["values"]) == {"f": 41, "m": 41}
+    assert both["missing"] == 41
+    assert dict(both["values"]) == {"1": 41, "x": 41}
+
+
+def test_rows_are_asked_for_by_their_numbers(studio: Studio) -> None:
+    found = studio.post("/api/rows", {"start": 201}).json()
+    assert (found["total"], len(found["rows"])) == (220, 20)
+    for wrong in (0, -3, "x", True, 1.5):
+        assert studio.post("/api/rows", {"start": wrong}).status_code == 422
+    studio.post("/api/open", {"model": "heart.credo"})
+    assert "no table" in studio.get("/api/columns").json()["error"]
+
+
+def test_a_cut_point_is_dragged_and_a_row_becomes_the_case(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    page.get_by_role("tab", name="Data").click()
+    expect(page.get_by_role("region", name="Column ecg")).to_contain_text("missing")
+    page.get_by_role("button", name="Row 4 as the case").click()
+    expect(page.get_by_role("button", name="Clear evidence (4)")).to_be_visible()  # its ECG is missing
+    expect(state(page, "age", "old")).to_have_attribute("aria-pressed", "true")
+    cut = page.get_by_role("slider", name="Cut point 1 of age")
+    cut.scroll_into_view_if_needed()
+    box = cut.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 - 40, box["y"] + 10, steps=4)
+    page.mouse.up()
+    expect(page.locator(".cm-content")).not_to_contain_text("young < 45")
+    expect(page.locator(".cm-content")).to_contain_text(re.compile(r"age: young < 3\d(\.\d)? <= middle < 65 <= old"))
+    expect(page.get_by_text("age has other states.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".cm-content")).to_contain_text("young < 45")
+    page.get_by_role("slider", name="Cut point 2 of age").press("ArrowRight")
+    expect(page.locator(".cm-content")).not_to_contain_text("middle < 65 <=")
+    assert learned_tab.complaints == []
+
+
+def test_cases_are_named_kept_and_compared(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    page.locator(".cases summary").click()
+    for name, variable, label in (("Mrs. B", "ecg", "abnormal"), ("Mr. C", "smoker", "no")):
+        state(page, variable, label).click()
+        page.get_by_label("Keep this case as").fill(name)
+        with page.expect_response("**/api/arrange"):
+            page.get_by_role("button", name="Keep", exact=True).click()
+    page.reload()
+    page.locator(".cases summary").click()
+    kept = page.get_by_role("list", name="Cases that are kept")
+    expect(kept).to_contain_text("ecg is abnormal, smoker is no")
+    kept.get_by_label("Mrs. B", exact=True).check()
+    kept.get_by_label("Mr. C", exact=True).check()
+    table = page.get_by_role("region", name="Cases side by side")
+    expect(table.get_by_role("row").nth(2)).to_contain_text(re.compile(r"1.*\d+%.*to.*\d+%"))
+    kept.get_by_role("button", name="Show the case Mrs. B").click()
+    expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
+    kept.get_by_role("button", name="× forget the case Mr. C").click()
+    expect(page.locator(".cases summary")).to_have_text("Cases (1)")
+    assert learned_tab.complaints == []
+
+
+def test_a_tornado_shows_what_an_answer_rests_on(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    state(page, "ecg", "abnormal").click()
+    page.get_by_role("button", name="What is it sensitive to?").click()
+    widest = re.compile(r"^P\(ecg=\w+ \| disease=0\): ±[1-9]\.\d points")
+    expect(page.locator(".tornado svg")).to_have_attribute("aria-label", widest)
+    assert page.locator(".tornado .more").count() >= 3
+
+
+@pytest.mark.slow
+def test_scored_rows_sort_by_any_column(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    page.get_by_role("button", name="Score every row of patients.csv").click()
+    table = page.get_by_role("region", name="Rows of patients.csv, scored")
+    table.get_by_role("button", name="age").click()
+    place = table.get_by_role("columnheader").all_inner_texts().index("age ▲")
+    ages = [float(row.locator("th, td").nth(place).inner_text()) for row in table.get_by_role("row").all()[1:30]]
+    assert ages == sorted(ages)
+
+
+def test_words_are_explained(learned_tab: Tab) -> None:
+    term = learned_tab.page.locator(".term", has_text="set by us")
+    expect(term).to_have_attribute("title", re.compile("An intervention"))
