@@ -9,6 +9,12 @@ expression for a whole batch: all draws of a posterior, or all rows with the sam
 backwards give ∂Z/∂F for every factor, and with it the marginals of all variables at once. Messages that become small
 are divided by their largest cell, so that nothing underflows; the logarithms of the divisors are kept.
 
+Why this is not the engine of rows (`elimination.py`, `core/elimination.py`): there, thousands of short programs run
+once each, read CPTs where evidence puts them, and end in expected counts of all families: a loop over numbers, and
+compiled. Here one plan runs for a whole batch, of CPTs that differ, and is asked for joint tables of what is kept, for
+derivatives with respect to any factor, and for the most probable states. With a thousand draws of Alarm a cell costs
+3 ns in NumPy; it is a single question, a quarter of a millisecond, that compiled code would answer ten times as fast.
+
 The batch is the first axis of every array, but should be the fastest in memory (`batch_fastest`): each step then runs
 along long lines of numbers, ten times as fast as along the few states of a variable. NumPy keeps that order by itself.
 """

@@ -3,7 +3,8 @@
 A sum is P(…) = Σ Π CPTs · Π indicators; all sums share the tree and differ in their indicators alone. In a clique that
 has the messages of all its neighbours, the product of these with all CPTs but one, summed to the members of that CPT,
 is ∂P/∂θ. Going through the tree from a root, from clique to clique and back, only the message on the way is computed
-again: after a CPT has changed, the derivatives of the next are up to date at the cost of one clique.
+again: after a CPT has changed, the derivatives of the next are up to date at the cost of one clique. Only the sampler
+needs that (`sampling/general_updates.py`); everybody else asks for all derivatives at once (`batched.py`).
 """
 
 from __future__ import annotations
