@@ -9,12 +9,14 @@ cdef class BlockProgram:
     # (parameters,)
     cdef double[::1] weights, entropies, costs, theta
     cdef int64_t[::1] distribution_of
+    cdef int64_t[::1] place  # of `restrict_to`: where a parameter is in the restricted program, −1 where it is not
     # (distributions + 1,)
     cdef int64_t[::1] distribution_starts
     # (constraints,) and, of starts, one more; softness is 1/(W·C) of soft constraints and 0 of hard ones
     cdef double[::1] bounds, softness, norms, multipliers
     cdef uint8_t[::1] equality
     cdef int64_t[::1] starts
+    cdef int64_t[::1] numbers  # of a restricted program: which constraints of the whole these are
     # (entries,)
     cdef int64_t[::1] indices
     cdef double[::1] coefficients

@@ -39,12 +39,12 @@ class BlockProgram:
 
     def _reserve_parameters(self, count: cython.Py_ssize_t):
         self.weights, self.entropies, self.costs, self.theta, self.gradient = np.zeros((5, count))
-        self.distribution_of, self.distribution_starts = np.zeros((2, count + 1), dtype=np.int64)
+        self.distribution_of, self.distribution_starts, self.place = np.zeros((3, count + 1), dtype=np.int64)
 
     def _reserve_constraints(self, count: cython.Py_ssize_t):
         self.bounds, self.softness, self.norms, self.multipliers = np.zeros((4, count))
         self.equality = np.zeros(count, dtype=np.uint8)
-        self.starts = np.zeros(count + 1, dtype=np.int64)
+        self.starts, self.numbers = np.zeros((2, count + 1), dtype=np.int64)
 
     def _reserve_entries(self, count: cython.Py_ssize_t):
         self.indices = np.zeros(count, dtype=np.int64)
@@ -132,6 +132,63 @@ class BlockProgram:
                 self.softness[j] = scale / (soft_weight * confidences[j] * largest * largest)
             self.multipliers[j] = 0.0
         self.starts[m] = starts[m]
+
+    def restrict_to(self, whole: BlockProgram, chosen: cython.const[int64_t][:]):
+        """Become the program of the chosen distributions, ascending, with all others of `whole` held at its θ.
+
+        Each has the entropy one. A constraint may stay as violated as it is at θ: it may be soft, or off by rounding.
+        """
+        d: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t = 0
+        m: cython.Py_ssize_t = 0
+        entries: cython.Py_ssize_t = 0
+        value: cython.double
+        outside: cython.double
+        if whole.parameters > self.weights.shape[0]:
+            self._reserve_parameters(whole.parameters)
+        if whole.constraints > self.bounds.shape[0]:
+            self._reserve_constraints(whole.constraints)
+        if whole.starts[whole.constraints] > self.indices.shape[0]:
+            self._reserve_entries(whole.starts[whole.constraints])
+        for i in range(whole.parameters):
+            whole.place[i] = -1
+        for d in range(chosen.shape[0]):
+            if chosen[d] < 0 or chosen[d] >= whole.distributions:
+                raise ValueError("The block does not have this distribution.")
+            self.distribution_starts[d] = n
+            for i in range(whole.distribution_starts[chosen[d]], whole.distribution_starts[chosen[d] + 1]):
+                whole.place[i] = n
+                self.distribution_of[n] = d
+                self.weights[n] = self.costs[n] = 0.0
+                self.entropies[n] = 1.0
+                n += 1
+        self.distribution_starts[chosen.shape[0]] = n
+        for j in range(whole.constraints):
+            value = 0.0
+            outside = 0.0
+            self.starts[m] = entries
+            for p in range(whole.starts[j], whole.starts[j + 1]):
+                i = whole.indices[p]
+                value += whole.coefficients[p] * whole.theta[i]
+                if whole.place[i] >= 0:
+                    self.indices[entries] = whole.place[i]
+                    self.coefficients[entries] = whole.coefficients[p]
+                    entries += 1
+                else:
+                    outside += whole.coefficients[p] * whole.theta[i]
+            if entries > self.starts[m]:
+                self.bounds[m] = (whole.bounds[j] if whole.equality[j] else max(whole.bounds[j], value)) - outside
+                self.equality[m] = whole.equality[j]
+                self.softness[m] = self.multipliers[m] = 0.0
+                self.norms[m] = whole.norms[j]
+                self.numbers[m] = j
+                m += 1
+        self.starts[m] = entries
+        self.parameters, self.constraints, self.distributions = n, m, chosen.shape[0]
+        self.scale, self.total, self.entropic = 1.0, 0.0, True
 
     def load_point(self, theta: cython.const[cython.double][:], multipliers: cython.const[cython.double][:]):
         """Take over a point and its multipliers, in the units of the block."""
@@ -333,3 +390,24 @@ def relative_gap(value: cython.double, bound: cython.double, total: cython.doubl
     if not isfinite(distance):
         return INFINITY
     return max(0.0, distance) / max(1.0, max(fabs(value), LEAST_PER_ROW * total))
+
+
+def restrict(distributions, constraints, chosen, theta):
+    """The constraints that some distributions are left with: see `BlockProgram.restrict_to`.
+
+    Returns the distributions' starts, and the constraints' numbers, starts, indices, coefficients and bounds.
+    """
+    whole, part = BlockProgram(), BlockProgram()
+    whole.load(distributions, constraints, np.zeros(len(theta)), None, None, 1.0)
+    whole.load_point(theta, np.zeros(len(constraints.bounds)))
+    part.restrict_to(whole, chosen)
+    m: cython.Py_ssize_t = part.constraints
+    entries: cython.Py_ssize_t = part.starts[m]
+    return (
+        np.array(part.distribution_starts[: part.distributions + 1]),
+        np.array(part.numbers[:m]),
+        np.array(part.starts[: m + 1]),
+        np.array(part.indices[:entries]),
+        np.array(part.coefficients[:entries]),
+        np.array(part.bounds[:m]),
+    )

@@ -9,13 +9,15 @@ is that of all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from os import cpu_count
 
 import numpy as np
 
+from credo.constraints.blocks import Block
 from credo.core.block_solver import BlockSolver
 from credo.estimation.solvers.tasks import Point, Task, unknowns
 from credo.threads import map_in_threads
@@ -35,17 +37,15 @@ def solve_tasks(tasks: Sequence[Task], *, closed_forms: bool = True, in_rounds: 
 
     Large blocks are solved in rounds, unless all their constraints are known to matter.
     """
-    chosen = {k: _first_constraints(task) for k, task in enumerate(tasks) if in_rounds and _is_large(task)}
+    chosen = {k: _first_constraints(task) for k, task in enumerate(tasks) if in_rounds and is_large(task.block)}
     waiting = {k: _with_constraints(task, chosen[k]) if k in chosen else task for k, task in enumerate(tasks)}
     points: dict[int, Point] = {}
 
     def run(piece: Sequence[tuple[int, Task]]) -> None:
-        solver = _idle.pop() if _idle else BlockSolver()
-        for k, task in piece:
-            block, objective = task.block, (task.weights, task.entropies, task.costs, task.soft_weight)
-            points[k] = Point(*solver.solve(block.distributions, block.linear, *objective, closed_forms))
-        if len(_idle) < MOST_IDLE:
-            _idle.append(solver)
+        with idle_solver() as solver:
+            for k, task in piece:
+                block, objective = task.block, (task.weights, task.entropies, task.costs, task.soft_weight)
+                points[k] = Point(*solver.solve(block.distributions, block.linear, *objective, closed_forms))
 
     for number in range(ROUNDS + 1):
         map_in_threads(run, _pieces(list(waiting.items())))  # tasks share nothing, so that they run on all cores
@@ -63,8 +63,21 @@ def solve_tasks(tasks: Sequence[Task], *, closed_forms: bool = True, in_rounds: 
     return [points[k] for k in range(len(tasks))]
 
 
-def _is_large(task: Task) -> bool:
-    return unknowns(task.block) >= LARGE_SYSTEM
+def is_large(block: Block) -> bool:
+    """Whether a block is solved in rounds."""
+    return unknowns(block) >= LARGE_SYSTEM
+
+
+@contextmanager
+def idle_solver() -> Iterator[BlockSolver]:
+    """A solver that no other thread uses meanwhile."""
+    try:
+        solver = _idle.pop()
+    except IndexError:
+        solver = BlockSolver()
+    yield solver
+    if len(_idle) < MOST_IDLE:
+        _idle.append(solver)
 
 
 def _pieces(tasks: Sequence[tuple[int, Task]]) -> list[Sequence[tuple[int, Task]]]:

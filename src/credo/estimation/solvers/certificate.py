@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.constraints.blocks import Block
 from credo.core.block_program import GAP_LIMIT, VIOLATION_LIMIT, BlockProgram
 from credo.core.block_program import relative_gap as relative_gap
 from credo.estimation.solvers.tasks import Task
@@ -63,6 +64,13 @@ def _program(task: Task, theta: Numbers, multipliers: Numbers) -> BlockProgram:
     program.load(block.distributions, block.linear, task.weights, task.entropies, task.costs, task.soft_weight)
     program.load_point(theta, multipliers)
     return program
+
+
+def hard_violation(block: Block, theta: Numbers) -> float:
+    """How far a hard constraint, or the sum of a distribution, is off at most."""
+    excess = block.linear.excess(theta)[block.linear.hard]
+    sums = np.add.reduceat(theta, block.distributions[:-1])
+    return float(max(excess.max(initial=0.0), np.abs(sums - 1.0).max()))
 
 
 def soft_cost(task: Task, theta: Numbers) -> float:

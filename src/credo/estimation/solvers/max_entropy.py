@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credo.constraints.blocks import Block, split_block, stacked, starts_of
+from credo.constraints.blocks import Block, starts_of
 from credo.constraints.constraint_set import LinearConstraints
-from credo.estimation.solvers.block_solver import solve_tasks
-from credo.estimation.solvers.tasks import Task, merged_tasks
+from credo.core.block_program import restrict
+from credo.estimation.solvers.block_solver import idle_solver, is_large, solve_tasks
+from credo.estimation.solvers.certificate import hard_violation
+from credo.estimation.solvers.tasks import MERGED_STATES, Task, merged_tasks, widest_of
 from credo.types import Flags, Indices, Numbers
 
 NONE: Indices = np.empty(0, dtype=np.int64)
@@ -39,68 +41,49 @@ def most_entropic(
     """θ of each block with its `free` distributions at maximum entropy, and what that violates; None if not found."""
     if not blocks:
         return []
-    whole, theta = stacked(blocks), np.concatenate(thetas)
-    firsts = starts_of([len(block.distributions) - 1 for block in blocks])
-    constraint_firsts = starts_of([len(block.linear) for block in blocks])
-    chosen = np.concatenate(free) + np.repeat(firsts[:-1], [len(own) for own in free])
-    part = restricted(whole, chosen, theta)
-    parts = split_block(
-        part, np.searchsorted(chosen, firsts), np.searchsorted(part.constraint_numbers, constraint_firsts)
-    )
-    tasks, expanded = merged_tasks([Task(each, np.zeros(each.size), np.ones(each.size)) for each in parts])
-    points = solve_tasks(tasks)
-    theta[_parameters_of(whole, chosen)] = np.concatenate([expanded(k, point.theta) for k, point in enumerate(points)])
-    violations = _violations(whole, theta, firsts, constraint_firsts).tolist()
-    found = np.split(theta, whole.distributions[firsts[1:-1]])
-    return [
-        (own, violation) if point.converged else None
-        for own, violation, point in zip(found, violations, points, strict=True)
-    ]
-
-
-def _violations(whole: Block, theta: Numbers, firsts: Indices, constraint_firsts: Indices) -> Numbers:
-    """How far a hard constraint or a sum of each stacked block is off at most."""
-    constraints, found = whole.linear, np.zeros(len(firsts) - 1)
-    excess = constraints.values(theta) - constraints.bounds
-    excess = np.where(constraints.equality, np.abs(excess), excess) * constraints.hard
-    sums = np.add.reduceat(theta, whole.distributions[:-1])
-    np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(constraint_firsts)), excess)
-    np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(firsts)), np.abs(sums - 1))
+    found: list[tuple[Numbers, float] | None] = [None] * len(blocks)
+    large = [k for k, block in enumerate(blocks) if is_large(block) or widest_of(block) >= MERGED_STATES]
+    others = sorted(set(range(len(blocks))) - set(large))
+    with idle_solver() as solver:
+        for k in others:
+            theta, converged, violation = solver.most_entropic(
+                blocks[k].distributions, blocks[k].linear, free[k], thetas[k]
+            )
+            found[k] = (theta, violation) if converged else None
+    # Those that are solved in rounds, or with equal states merged.
+    parts = [restricted(blocks[k], free[k], thetas[k]) for k in large]
+    tasks, expanded = merged_tasks([Task(part, np.zeros(part.size), np.ones(part.size)) for part in parts])
+    for number, (k, point) in enumerate(zip(large, solve_tasks(tasks), strict=True)):
+        if point.converged:
+            theta = thetas[k].copy()
+            theta[_parameters_of(blocks[k], free[k])] = expanded(number, point.theta)
+            found[k] = (theta, hard_violation(blocks[k], theta))
     return found
 
 
 def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
     """The block with all but these distributions held at θ; soft constraints may stay as violated as they are."""
-    linear, entry_constraints = block.linear, block.linear.entry_constraints
-    free = _parameters_of(block, distributions)
-    inside = free[linear.indices]
-    parts = linear.coefficients * theta[linear.indices]
-    values = np.bincount(entry_constraints, parts, len(linear))
-    outside = np.bincount(entry_constraints, np.where(inside, 0.0, parts), len(linear))
-    # Rounding may have put θ beyond a bound by a hair; what is fixed must leave room for what is free.
-    reached = np.where(linear.equality, linear.bounds, np.maximum(linear.bounds, values))
-    bounds: Numbers = np.asarray(reached - outside, dtype=np.float64)
-    lengths = np.bincount(entry_constraints[inside], minlength=len(linear))
-    touched = lengths > 0
-    local = np.cumsum(free) - 1
+    linear = block.linear
+    starts, numbers, *columns = restrict(block.distributions, linear, distributions, theta)
+    first, indices, coefficients, bounds = columns
+    hard = np.full(len(numbers), np.nan)
     constraints = LinearConstraints(
-        np.concatenate(([0], np.cumsum(lengths[touched]))),
-        local[linear.indices[inside]],
-        linear.coefficients[inside],
-        bounds[touched],
-        linear.statements[touched],
-        linear.equality[touched],
-        np.full(int(touched.sum()), np.nan),
-        linear.scales[touched],
+        first,
+        indices,
+        coefficients,
+        bounds,
+        linear.statements[numbers],
+        linear.equality[numbers],
+        hard,
+        linear.scales[numbers],
     )
-    sizes = np.diff(block.distributions)[distributions]
     return Block(
-        tuple(block.configurations[d] for d in distributions),
-        block.parameters[free],
-        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        np.repeat(np.arange(len(sizes)), sizes),
+        tuple(block.configurations[d] for d in distributions.tolist()),
+        block.parameters[_parameters_of(block, distributions)],
+        starts,
+        np.repeat(np.arange(len(distributions)), np.diff(starts)),
         constraints,
-        block.constraint_numbers[touched],
+        block.constraint_numbers[numbers],
     )
 
 

@@ -24,7 +24,7 @@ from credo.core.block_program import VIOLATION_LIMIT
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified, with_most_entropy
 from credo.estimation.solvers.certificate import (
     Certificate,
-    certify,
+    hard_violation,
     lower_bound,
     objective,
     relative_gap,
@@ -201,7 +201,7 @@ def _proved(relaxed: BlockEstimate, products: Products, end: _Trial) -> BlockEst
         value = objective(task, theta) + 0.5 * float(products.costs[soft] @ excess[soft] ** 2)
         missed = float(excess[~soft].max(initial=0.0))
         gap = relative_gap(value, bound, float(task.weights.sum()))
-        certificate = Certificate(max(certify(task, theta, relaxed.multipliers).violation, missed), gap)
+        certificate = Certificate(max(hard_violation(task.block, theta), missed), gap)
         if certificate.violation > VIOLATION_LIMIT or (is_same and not certificate.holds):
             continue
         return replace(
