@@ -16,7 +16,9 @@ import {
   useStore,
 } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
+import { Menu, itemsOfArrow, itemsOfVariable } from "./menu.jsx";
 import { at, countGiven, givenNow, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
@@ -387,10 +389,26 @@ function Flow() {
     show({ wasChosen: true });
   }, [chosen]);
 
+  const [menu, setMenu] = useState(null);
+  const closeMenu = useCallback(() => setMenu(null), []);
+  // Beside the pointer, or beside the box where a key asked for it; inside of the network.
+  const openMenu = (event, title, items) => {
+    event.preventDefault();
+    const all = event.currentTarget.closest(".canvas").getBoundingClientRect();
+    const own = event.currentTarget.getBoundingClientRect();
+    const [x, y] = event.clientX || event.clientY ? [event.clientX, event.clientY] : [own.left, own.bottom];
+    setMenu({ title, items, x: Math.max(4, Math.min(x - all.left, all.width - 250)), y: Math.max(4, Math.min(y - all.top, all.height - 40 * items.length - 30)) });
+  };
   const count = countGiven(givenNow(given, network));
   return (
     // First what leads around the network, then the network: the Tab key goes that way.
-    <div className="canvas" tabIndex={-1} onKeyDown={onKeyDown} onFocus={onFocus}>
+    <div
+      className="canvas"
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      onFocus={onFocus}
+      onDoubleClick={(event) => event.target.classList.contains("react-flow__pane") && useStudio.getState().drawFirst()}
+    >
       <Panel position="top-left" className="given">
         {network.variables.length > MANY && (
           <Find
@@ -451,6 +469,9 @@ function Flow() {
         edgesFocusable
         onlyRenderVisibleElements={network.variables.length > MOST_DRAWN}
         deleteKeyCode={null}
+        zoomOnDoubleClick={false}
+        onNodeContextMenu={(event, node) => node.type === "variable" && openMenu(event, node.data.label, itemsOfVariable(node.data, removeVariables))}
+        onEdgeContextMenu={(event, edge) => edge.selectable !== false && openMenu(event, `${edge.source} → ${edge.target}`, itemsOfArrow(edge.source, edge.target))}
         onNodeDragStop={(_, node) => {
           moved.current.set(node.id, { x: node.position.x, y: node.position.y });
           setMovedCount((count) => count + 1);
@@ -466,11 +487,28 @@ function Flow() {
         <Background gap={24} size={1} />
         {far && <FarNames variables={inOrder} boxOf={boxOf} keyOf={keyOf} />}
         {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
+        <Panel position="top-right" className="export">
+          <details>
+            <summary aria-label="Save the picture">⤓</summary>
+            <div>
+              <button type="button" onClick={exportSvg}>
+                As SVG
+              </button>
+              <button type="button" onClick={() => useStudio.getState().attempt(exportPng)}>
+                As PNG
+              </button>
+              <button type="button" onClick={() => window.print()}>
+                Print, or PDF
+              </button>
+            </div>
+          </details>
+        </Panel>
         <Panel position="bottom-right" className="signs">
           {["raises", "lowers"].map((kind) => kinds.has(kind) && <span key={kind} className={kind}>{kind}</span>)}
           {hasBefore && <span className="was">the previous fit</span>}
         </Panel>
       </ReactFlow>
+      {menu && <Menu menu={menu} close={closeMenu} />}
     </div>
   );
 }

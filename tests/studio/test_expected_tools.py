@@ -110,3 +110,53 @@ def test_scored_rows_sort_by_any_column(learned_tab: Tab) -> None:
 def test_words_are_explained(learned_tab: Tab) -> None:
     term = learned_tab.page.locator(".term", has_text="set by us")
     expect(term).to_have_attribute("title", re.compile("An intervention"))
+
+
+# The picture, by hand and as a file -----------------------------------------------------------------------------------
+
+
+def test_the_picture_is_saved_as_svg_and_png(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    state(page, "ecg", "abnormal").click()
+    expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
+    page.get_by_label("Save the picture").click()
+    with page.expect_download() as svg:
+        page.get_by_role("button", name="As SVG").click()
+    content = Path(svg.value.path()).read_text(encoding="utf-8")
+    assert svg.value.suggested_filename == "heart.svg"
+    assert all(name in content for name in ("disease", "abnormal", "100%", "<style"))
+    with page.expect_download() as png:
+        page.get_by_role("button", name="As PNG").click()
+    data = Path(png.value.path()).read_bytes()
+    assert data.startswith(b"\x89PNG")
+    assert len(data) > 10_000
+    assert learned_tab.complaints == []
+
+
+def test_a_menu_a_double_click_and_the_delete_key_change_the_network(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    text = page.locator(".cm-content")
+    page.get_by_label(re.compile("^Arrow from disease to ecg")).locator("path").nth(1).dispatch_event(
+        "contextmenu", {"bubbles": True, "clientX": 600, "clientY": 400}
+    )
+    page.get_by_role("menuitem", name="State: disease raises ecg").click()
+    expect(text).to_contain_text("disease raises ecg")
+    page.get_by_role("group", name="Variable ecg").click(button="right", position={"x": 20, "y": 12})
+    menu = page.get_by_role("menu", name="ecg")
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    page.get_by_role("group", name="Variable ecg").click(button="right", position={"x": 20, "y": 12})
+    menu.get_by_role("menuitem", name="Delete it").click()
+    expect(page.get_by_role("group", name="Variable ecg")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    name = page.get_by_role("group", name="Variable ecg").locator(".name")
+    name.focus()
+    page.keyboard.press("Delete")
+    expect(page.get_by_role("group", name="Variable ecg")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("group", name="Variable ecg")).to_be_visible()
+    box = page.locator(".canvas").bounding_box()
+    assert box is not None
+    page.mouse.dblclick(box["x"] + 30, box["y"] + box["height"] - 120)
+    expect(page.get_by_role("form", name="New variable").get_by_label("Name", exact=True)).to_be_focused()
+    assert learned_tab.complaints == []

@@ -173,7 +173,7 @@ def test_every_kind_of_question(learned_tab: Tab) -> None:
     expect(page.get_by_role("radio", name="middle")).to_be_checked()
     keys.choose(page.get_by_label("What is known about ecg"), "abnormal")
     keys.back_to(page.get_by_label("What is known about smoker"))
-    keys.type("do(no)")
+    keys.type("set to no")
     expect(page.get_by_role("group", name="Variable smoker")).to_contain_text("set by us")
     keys.use(page.locator("summary", has_text="An uncertain finding about age"))
     keys.to(page.get_by_role("slider", name="young"))

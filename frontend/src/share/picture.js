@@ -94,6 +94,11 @@ export function picture(content, choose) {
       }
     });
   });
+  // What is no variable is a group that was folded.
+  const known = new Set(content.variables.map((each) => each.name));
+  for (const [name, [x, y, boxWidth, boxHeight]] of places)
+    if (!known.has(name))
+      root.append(svg("g", { transform: `translate(${x} ${y})` }, svg("rect", { width: boxWidth, height: boxHeight, rx: 8, class: "box" }), svg("text", { x: 10, y: 22, class: "name" }, `+ ${name.slice(1)}`)));
   return {
     element: root,
     update(found, given) {
