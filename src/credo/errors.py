@@ -94,6 +94,10 @@ class IncompleteCPTWarning(UserWarning):
     """Some distributions of a CPT in a network file are NaN, so that the variable has no CPT."""
 
 
+class LargeCPTWarning(UserWarning):
+    """A variable has so many parents that few configurations have data, and that answers take long."""
+
+
 class LossyFormatWarning(UserWarning):
     """A network was written in a format that cannot hold all of it; the message names what is lost."""
 

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from credo.checking.check import check, require_consistent
-from credo.constraints.feasibility import InfeasibleError
+from credo.constraints.feasibility import InfeasibleError, NoStartError
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_noisy_families
 from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_memory, estimating
@@ -333,6 +333,9 @@ def _explaining(problem: Problem, knowledge: Knowledge) -> Iterator[None]:
         references = references_to(knowledge.statements)
         words = [references[number - 1].quoted for number in error.statements]
         raise ImpossibleRowError(error.row, error.values, error.statements, words, error.place) from None
+    except NoStartError:
+        require_consistent(check(knowledge.network, knowledge))
+        raise
     except InfeasibleError:
         require_consistent(check(knowledge.network, knowledge))
         if problem.model.kept:

@@ -173,7 +173,8 @@ def test_products_far_from_the_middle_are_reached() -> None:
 def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> None:
     found = check(
         clinic,
-        "tub is noisy-or of {asia}, {smoke}\nsmoke raises tub\nP(tub=yes | asia=yes alone) >= 0.2\n"
+        "tub is noisy-or of {asia}, {smoke} with general effects\nsmoke raises tub\n"
+        "P(tub=yes | asia=yes alone) >= 0.2\n"
         "rows 1, 2 share lung\n"
         "rows 1, 2 differ in tub",
     )
@@ -185,7 +186,7 @@ def test_families_ties_and_noise_are_named_as_not_checked(clinic: Network) -> No
 
 def test_what_is_forced_in_a_noisy_family_is_about_its_small_cpts() -> None:
     network = Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
-    found = check(network, "b is noisy-max of {a} with leak\na raises b\na lowers b")
+    found = check(network, "b is noisy-max of {a} with leak and general effects\na raises b\na lowers b")
     (forced,) = found.forced_equalities
     assert forced.equation == "P(b by a=y | a=n) = P(b by a=y | a=y)"
 

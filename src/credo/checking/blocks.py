@@ -39,6 +39,7 @@ class BlockSummary:
     forced: list[ForcedEqual] = field(default_factory=list)
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
+    suspected: tuple[int, ...] = ()  # the smallest set for which a search found no CPTs
     open_general: dict[int, str] = field(default_factory=dict)  # about several CPTs, and what is not known of each
 
     @property
@@ -131,7 +132,8 @@ def add_search(summary: BlockSummary, constraints: Constraints, search: GeneralS
         hard = {each.statement for each in constraints.general if each.confidence is None}
         summary.notes.update(dict.fromkeys((number, sentence) for number in numbers if number in hard))
         return
-    for number in {*numbers, *search.culprits}:
+    summary.suspected = search.smallest
+    for number in {*(search.smallest or numbers), *search.culprits}:
         if number in search.culprits:
             summary.open_general[number] = (
                 "may contradict the others: no CPTs were found where all statements hold, but without it some were. "

@@ -225,11 +225,20 @@ def _check(
         blocks=len(blocks),
         with_data=data is not None,
         seconds=perf_counter() - started,
+        suspected=refer(summary.suspected),
     )
 
 
 def require_consistent(found: CheckResult) -> None:
     """Raise a ConflictError, with the conflicts in their author's words, where the knowledge contradicts itself."""
+    if found.suspected:
+        lines = ["No probabilities were found at which all statements hold. These do not seem to go together:"]
+        lines += [f"  {statement}" for statement in found.suspected]
+        lines.append(
+            "This is what a search found, and no proof. Change one of them; or let statements be wrong: --doubt on the "
+            "command line, doubt=True in Python."
+        )
+        raise ConflictError("\n".join(lines))
     if found.feasible:
         return
     lines = ["The knowledge contradicts itself."]

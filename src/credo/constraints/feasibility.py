@@ -19,6 +19,10 @@ NO_SLACK = 1e-7
 MERGED_SIZE = 200  # parameters from which equal columns are merged; the simplex method's time grows with their square
 
 
+class NoStartError(CredoError):
+    """No CPTs were found at which all statements hold, which is no proof that there are none."""
+
+
 class InfeasibleError(CredoError, ValueError):
     """The hard constraints of a block are infeasible; `credo.check` finds the conflicting statements."""
 

@@ -6,7 +6,9 @@ that resisted most first: what can be satisfied without them makes them likely c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from credo.statistics.counts import empty, layout_for_counts
 from credo.statistics.prior import as_prior
 
 MOST_LEFT_OUT = 8  # statements that are left out one by one
+MOST_SECONDS = 10.0  # for the smallest set of statements that do not go together
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,13 @@ class GeneralSearch:
     """What the search found: whether CPTs at which all statements hold, and if not, how near it came.
 
     `missed` is the amount by which the worst statement is missed; `culprits` are the statements without any one of
-    which CPTs were found.
+    which CPTs were found; `smallest` is the smallest set that was found for which no CPTs were.
     """
 
     is_found: bool
     missed: float = 0.0
     culprits: tuple[int, ...] = ()
+    smallest: tuple[int, ...] = ()
 
 
 def search_general(constraints: Constraints, network: Network) -> GeneralSearch:
@@ -44,7 +48,30 @@ def search_general(constraints: Constraints, network: Network) -> GeneralSearch:
         return found
     suspects = sorted((number for number in multipliers if multipliers[number] > 0.0), key=lambda n: -multipliers[n])
     culprits = [number for number in suspects[:MOST_LEFT_OUT] if _tried(_without(hard, number), network)[0].is_found]
-    return replace(found, culprits=tuple(sorted(culprits)))
+    smallest = _smallest(hard, network, set(culprits), suspects)
+    return replace(found, culprits=tuple(sorted(culprits)), smallest=tuple(sorted(smallest)))
+
+
+def _smallest(hard: Constraints, network: Network, culprits: set[int], suspects: Sequence[int]) -> set[int]:
+    """A set of statements for which no CPTs are found, as small as leaving out one after the other makes it.
+
+    Those that resisted are looked at first: mostly they are all of it. Culprits are part of every such set. Empty where
+    the time does not suffice to leave out any.
+    """
+    started = perf_counter()
+    everything = {*hard.linear.statements.tolist(), *hard.general_statements}
+    everything |= {each.statement for each in hard.products}
+    if len(culprits) > 1 and not _tried(_only(hard, culprits), network)[0].is_found:
+        return culprits
+    kept = {*suspects, *culprits}
+    if not kept or _tried(_only(hard, kept), network)[0].is_found:
+        kept = everything
+    for number in sorted(kept - culprits, key=lambda each: (each in suspects, each)):
+        if perf_counter() - started > MOST_SECONDS:
+            return kept if len(kept) < len(everything) else set()
+        if not _tried(_only(hard, kept - {number}), network)[0].is_found:
+            kept.discard(number)
+    return kept
 
 
 def _tried(constraints: Constraints, network: Network) -> tuple[GeneralSearch, dict[int, float]]:
@@ -68,6 +95,15 @@ def _hard(constraints: Constraints) -> Constraints:
         linear=constraints.linear.take(constraints.linear.hard),
         products=tuple(each for each in constraints.products if each.confidence is None),
         general=tuple(each for each in constraints.general if each.confidence is None),
+    )
+
+
+def _only(constraints: Constraints, numbers: set[int]) -> Constraints:
+    return replace(
+        constraints,
+        linear=constraints.linear.take(np.isin(constraints.linear.statements, list(numbers))),
+        products=tuple(each for each in constraints.products if each.statement in numbers),
+        general=tuple(each for each in constraints.general if each.statement in numbers),
     )
 
 

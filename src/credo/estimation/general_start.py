@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.constraint_set import GeneralConstraint, LinearConstraints
-from credo.constraints.feasibility import InfeasibleError, interior_of
-from credo.errors import CredoError
+from credo.constraints.feasibility import InfeasibleError, NoStartError, interior_of
 from credo.estimation.constrained import general_steps, optimum
 from credo.estimation.general_optimum import Wanted
 from credo.estimation.general_steps import LIMIT
@@ -50,7 +49,7 @@ def general_region(problem: Problem) -> GeneralRegion:
             theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
         if statements.excess(theta)[statements.hard].max(initial=-np.inf) <= LIMIT:
             return GeneralRegion(statements, theta)
-    raise CredoError(
+    raise NoStartError(
         "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there "
         "are none: run credo.check, or give a confidence to a statement about a probability that depends on "
         "several CPTs."

@@ -66,7 +66,13 @@ def verdict_sentences(check: CheckResult) -> list[str]:
     statements = counted(len(check.statements), "statement")
     if not check.statements:
         return ["There are no statements to check."]
-    if check.feasible:
+    if check.suspected:
+        which = places_of(check.suspected)
+        sentences = [
+            f"{capitalised(which)} do not seem to go together: no probabilities were found at which all of them hold. "
+            "That is what a search found, and no proof."
+        ]
+    elif check.feasible:
         sentences = [_what_can_hold(check)]
     else:
         least = "" if check.has_all_conflicts else "at least "

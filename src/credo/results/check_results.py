@@ -273,6 +273,8 @@ class CheckResult:
         How long the check took.
     from_table
         What was taken from the data because the knowledge does not declare it: states, cut points, unused columns.
+    suspected
+        The smallest set of statements that a search found not to go together, where it is no proof; else empty.
     """
 
     feasible: bool
@@ -298,11 +300,12 @@ class CheckResult:
     with_data: bool
     seconds: float
     from_table: tuple[str, ...] = ()
+    suspected: tuple[StatementReference, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """0 where the knowledge can hold, 3 where it contradicts itself."""
-        return 0 if self.feasible else 3
+        """0 where the knowledge can hold, 3 where it contradicts itself or no CPTs were found where it holds."""
+        return 0 if self.feasible and not self.suspected else 3
 
     @property
     def conflicting(self) -> frozenset[int]:

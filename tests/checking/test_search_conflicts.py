@@ -1,0 +1,59 @@
+"""Statements that contradict each other across CPTs are named, and a search is called a search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import credo
+from credo.constraints.conflicts import ConflictError
+from tests.helpers.command_line import run
+
+TEXT = """variable type: no, yes
+variable bmi: lean, normal, obese
+variable age: young, old
+type depends on bmi, age
+bmi raises type
+age raises type
+P(type=yes) is at least 25%
+P(type=yes | bmi=obese) is at most 20%
+P(age=old) is at least 20%
+P(bmi=obese) is at least 10%
+P(type=yes | bmi=lean, age=young) is at least 1%
+"""
+ROWS = pl.DataFrame({"bmi": ["lean", "obese", "normal"], "type": ["no", "yes", "yes"], "age": ["young", "old", "old"]})
+GUILTY = [5, 7, 8]
+
+
+def test_learning_names_the_lines() -> None:
+    with pytest.raises(ConflictError) as caught:
+        credo.fit(TEXT, ROWS)
+    message = str(caught.value)
+    assert [number for number in range(1, 12) if f"line {number}:" in message] == GUILTY
+    assert "no proof" in message
+    assert "--doubt" in message
+    assert "credo.check" not in message
+
+
+def test_the_check_begins_with_them() -> None:
+    found = credo.check(TEXT)
+    assert [each.line for each in found.suspected] == GUILTY
+    assert str(found).startswith("Lines 5, 7 and 8 do not seem to go together")
+    assert found.exit_code == 3
+
+
+def test_the_exit_code_is_3(tmp_path: Path) -> None:
+    (tmp_path / "a.credo").write_text(TEXT)
+    ROWS.write_csv(tmp_path / "a.csv")
+    for command in (("learn", "a.credo", "a.csv"), ("check", "a.credo")):
+        assert run(*command, folder=tmp_path).returncode == 3
+
+
+def test_without_one_of_them_all_is_well() -> None:
+    for number in GUILTY:
+        lines = TEXT.splitlines()
+        found = credo.check("\n".join(lines[: number - 1] + lines[number:]))
+        assert not found.suspected
+        assert found.exit_code == 0
