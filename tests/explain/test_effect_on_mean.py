@@ -39,8 +39,9 @@ def test_what_a_statement_changed_is_what_learning_without_it_changes() -> None:
         if explained[text].effect is Effect.BINDING:
             shaping.add(text)
             assert explained[text].largest_change == change
-        else:
-            assert explained[text].effect is Effect.SATISFIED
+        elif explained[text].effect is Effect.SATISFIED:
             assert change < 0.01
+        else:  # on a very slow machine
+            assert explained[text].effect is Effect.NOT_COMPUTED
     assert 1 < len(shaping) < len(STATEMENTS)
     assert set(fit.binding()["statement"]) == shaping

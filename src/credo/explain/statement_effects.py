@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from credo.types import Numbers
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
-LEAST_SECONDS = 5.0  # for learning again without statements, however quick the fit was
+LEAST_SECONDS = 10.0  # of processor time for learning again without statements, however quick the fit was
 SHARE_OF_FIT = 0.5  # of the time that learning took
 
 
@@ -209,9 +209,9 @@ def changes_of_means(
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
     own_generals = set(problem.model.constraints.general_statements)
-    started = perf_counter()
+    started = process_time()
     for done, number in enumerate(first):
-        used = perf_counter() - started
+        used = process_time() - started
         if done and used + used / done > seconds:
             break
         if len(problem.model.zeros) and number in own_generals:  # zeros stand for such a statement by its place
