@@ -1,6 +1,7 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
 import { useRef, useState } from "react";
 import { hasMoved } from "./graph.jsx";
+import { CptGrid } from "./grid.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
 import { at } from "./names.js";
 import { percent } from "./states.js";
@@ -225,6 +226,7 @@ export function LookPanel() {
         </select>
       </label>
       {explanation ? <Cpt variable={variable} /> : <Explain />}
+      <CptGrid variable={variable} learned={at(explanation?.cpts, variable.name)} />
       {explanation && (
         <>
           <h3>In short</h3>

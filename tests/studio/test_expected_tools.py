@@ -160,3 +160,42 @@ def test_a_menu_a_double_click_and_the_delete_key_change_the_network(learned_tab
     page.mouse.dblclick(box["x"] + 30, box["y"] + box["height"] - 120)
     expect(page.get_by_role("form", name="New variable").get_by_label("Name", exact=True)).to_be_focused()
     assert learned_tab.complaints == []
+
+
+# A CPT to type --------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_of_a_cpt_become_statements_and_give_way_to_others(studio: Studio) -> None:
+    given = {"age": "young", "smoker": "no", "pressure": "normal"}
+    rows = [{"given": given, "numbers": {"1": 0.03}}, {"given": {**given, "smoker": "yes"}, "numbers": {"1": 0.125}}]
+    text = studio.post("/api/edit", {"op": "cpt_statements", "name": "disease", "rows": rows}).json()["text"]
+    assert "P(disease=1 | age=young, smoker=no, pressure=normal) is about 3%" in text
+    assert "is at most 5%" not in text  # what the text said about this number before
+    assert "P(disease=1 | age=young, smoker=yes, pressure=normal) is about 12.5%" in text
+    rows[1]["numbers"] = {"1": 2.0}
+    assert studio.post("/api/edit", {"op": "cpt_statements", "name": "disease", "rows": rows}).status_code == 422
+    assert studio.post("/api/edit", {"op": "cpt_statements", "name": "disease", "rows": [3]}).status_code == 422
+
+
+def test_a_cpt_is_pasted_from_a_spreadsheet(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    page.get_by_role("combobox", name="How probable is").select_option("ecg")
+    page.get_by_role("tab", name="Look").click()
+    page.locator(".grid summary").click()
+    grid = page.get_by_role("region", name="Numbers of ecg to type")
+    first = grid.get_by_role("textbox").first
+    first.evaluate(
+        """(field) => {
+            const data = new DataTransfer();
+            data.setData("text", "20\\t80\\r\\n70\\t40\\r\\n");
+            field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(page.get_by_text("those of row 2 make 110.0%")).to_be_visible()
+    grid.get_by_role("textbox").last.fill("30")
+    page.get_by_role("button", name="State 4 numbers").click()
+    expect(page.locator(".cm-content")).to_contain_text("P(ecg=abnormal | disease=1) is about 70%")
+    expect(page.get_by_text("The numbers are those of an earlier text or table.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".cm-content")).not_to_contain_text("is about 70%")  # one step
+    assert learned_tab.complaints == []

@@ -38,6 +38,10 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
                 None if request.get("about") is None else _number(request["about"]),
             ),
         )
+    if op == "cpt_statements":
+        if network is None:
+            raise OptionError("There are no variables yet.")
+        return _with_numbers(text, network, name, request)
     if given is not None:
         raise OptionError("The variables come from a network file: write them into the text first, then change them.")
     states = [str(state) for state in _list(request, "states")]
@@ -61,6 +65,37 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
         points = [_number(point) for point in _list(request, "points")]
         return editing.set_cuts(text, name, points, states)
     raise OptionError("This change is not known.")
+
+
+def _with_numbers(text: str, network: Network, name: str, request: Mapping[str, Any]) -> str:
+    """A text with statements about numbers of a CPT; those that it has about the same numbers give way to them."""
+    is_exact = request.get("how") == "exactly"
+    for row in _list(request, "rows"):
+        if not isinstance(row, Mapping) or not all(
+            isinstance(row.get(key, {}), Mapping) for key in ("given", "numbers")
+        ):
+            raise OptionError("A row of a CPT has conditions and numbers.")
+        conditions = {str(parent): str(state) for parent, state in row.get("given", {}).items()}
+        for state, number in row.get("numbers", {}).items():
+            value = _number(number)
+            if not 0 <= value <= 1:
+                raise OptionError("A probability is a number from 0% to 100%.")
+            about = editing.probability_text(network, name, str(state), conditions, 0.0, 1.0, value)
+            probability = about.rpartition(" is about ")[0]
+            statement = f"{probability} = {about.rpartition(' ')[2]}" if is_exact else about
+            text = _stated_anew(text, probability, statement)
+    return text
+
+
+def _stated_anew(text: str, probability: str, statement: str) -> str:
+    """A text with a statement about a probability, in place of what it said about that before."""
+    before = (f"{probability} is ", f"{probability} = ")
+    lines = text.split("\n")
+    own = [place for place, line in enumerate(lines) if line.strip().startswith(before)]
+    if not own:
+        return with_statement(text, statement)
+    lines[own[0]] = statement
+    return "\n".join(line for place, line in enumerate(lines) if place not in own[1:])
 
 
 def with_statement(text: str, statement: str) -> str:
