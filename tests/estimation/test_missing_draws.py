@@ -101,7 +101,7 @@ def test_noisy_families_have_intervals() -> None:
     network = Network(dict.fromkeys(("chol", "age", "attack"), STATES), {"attack": ["chol", "age"]})
     rng = np.random.default_rng(3)
     rows = pl.DataFrame({name: rng.choice(STATES, 80) for name in network.names})
-    fit = credo.fit(network, rows, "attack is noisy-or of {chol}, {age}")
+    fit = credo.fit(network, rows, "attack is noisy-or of {chol}, {age} with leak")
     assert fit.method == "posterior"
     assert set(fit.interval("attack by chol").columns) == {"chol", "state", "probability", "low", "high"}
     low, high = fit.query("P(attack=yes | chol=yes)").interval
