@@ -78,14 +78,14 @@ def _joint_conflicts(
         if frozenset(group) in tried:
             continue
         tried.add(frozenset(group))
-        rows = _rows({each: constraints[each] for each in group}, _joint_names(group, names), network)
-        if not _is_refuted(list(rows.values())):
+        inequalities = _inequalities({each: constraints[each] for each in group}, _joint_names(group, names), network)
+        if not _is_refuted(list(inequalities.values())):
             continue
         for each in group:  # without which the others still contradict each other
-            if _is_refuted([own for other, own in rows.items() if other != each]):
-                del rows[each]
-        if set(rows).intersection(general):  # conflicts among statements about CPTs are found elsewhere
-            found.append(tuple(sorted(rows)))
+            if _is_refuted([own for other, own in inequalities.items() if other != each]):
+                del inequalities[each]
+        if set(inequalities).intersection(general):  # conflicts among statements about CPTs are found elsewhere
+            found.append(tuple(sorted(inequalities)))
     return found
 
 
@@ -125,7 +125,7 @@ def _names(constraints: Iterable[JointConstraint]) -> frozenset[str]:
     return frozenset(name for each in constraints for _, event in each.terms for name in event)
 
 
-# From a statement to rows of a program --------------------------------------------------------------------------------
+# From a statement to linear constraints ------------------------------------------------------------------------------
 
 
 def _joint_constraints(statement: Statement, network: Network) -> tuple[JointConstraint, ...]:
@@ -178,7 +178,7 @@ def _event(term: Probability, condition: Event) -> Event:
     return found
 
 
-def _rows(
+def _inequalities(
     constraints: Mapping[int, Sequence[JointConstraint]], names: Sequence[str], network: Network
 ) -> dict[int, Numbers]:
     """The coefficients of each joint state, (constraints, states), the largest of them 1, of each statement."""
@@ -194,19 +194,21 @@ def _rows(
 
     found = {}
     for number, own in constraints.items():
-        rows = np.zeros((len(own), prod(sizes)))
-        for row, constraint in zip(rows, own, strict=True):
+        coefficients = np.zeros((len(own), prod(sizes)))
+        for line, constraint in zip(coefficients, own, strict=True):
             for coefficient, event in constraint.terms:
-                row += prod((inside(name, states) for name, states in event.items()), start=coefficient)
-        found[number] = rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+                line += prod((inside(name, states) for name, states in event.items()), start=coefficient)
+        found[number] = coefficients / np.maximum(
+            np.abs(coefficients).max(axis=1, keepdims=True), np.finfo(np.float64).tiny
+        )
     return found
 
 
-def _is_refuted(rows: Sequence[Numbers]) -> bool:
+def _is_refuted(inequalities: Sequence[Numbers]) -> bool:
     """Whether min t such that Rp + t ≥ 0 is above zero for every joint distribution p."""
-    if not rows:
+    if not inequalities:
         return False
-    matrix = np.concatenate(rows)
+    matrix = np.concatenate(inequalities)
     count, size = matrix.shape
     values = np.concatenate((np.ones((1, size + 1)), np.column_stack((matrix, np.ones(count)))))
     values[0, -1] = 0.0

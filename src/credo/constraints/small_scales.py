@@ -53,9 +53,9 @@ def scaled(block: Block, members: Numbers) -> Scaled | None:
 def ranges(block: Block, members: Numbers) -> tuple[Numbers, Numbers]:
     """The smallest and the largest value of each parameter that follow from one constraint after the other."""
     low, high = np.zeros(block.size), np.ones(block.size)
-    rows = _rows(block, members)
+    constraints = _constraints_of(block, members)
     for _ in range(ROUNDS):
-        for columns, values, bound in rows:
+        for columns, values, bound in constraints:
             least = np.where(values > 0.0, values * low[columns], values * high[columns])
             room = bound - (least.sum() - least)  # for each one, if all others are as small as they can be
             with np.errstate(divide="ignore", over="ignore"):
@@ -68,7 +68,7 @@ def ranges(block: Block, members: Numbers) -> tuple[Numbers, Numbers]:
     return low, high
 
 
-def _rows(block: Block, members: Numbers) -> list[tuple[Indices, Numbers, float]]:
+def _constraints_of(block: Block, members: Numbers) -> list[tuple[Indices, Numbers, float]]:
     """Every constraint as Σ a·θ ≤ b, equalities and the sums of distributions in both directions."""
     linear, found = block.linear, list[tuple[Indices, Numbers, float]]()
     for (start, stop), bound, is_equality in zip(
