@@ -21,7 +21,7 @@ from tests.studio.harness import CONFLICT, TABLET, opened_tab, state, write
 ROOT = Path(__file__).resolve().parents[2]
 ANDES = ROOT.parent / "shared" / "networks" / "andes.bif"
 WINDOW = {"viewport": {"width": 1280, "height": 800}}
-NAMES = ("ask", "conflict", "look", "draw", "andes", "tablet")
+NAMES = ("ask", "conflict", "look", "draw", "data", "andes", "tablet")
 
 
 def test_the_documentation_shows_every_picture() -> None:
@@ -54,6 +54,10 @@ def test_pictures(chromium: Browser, learned_heart: Path, tmp_path: Path) -> Non
         page.screenshot(path=target / "ask.png")
         page.get_by_role("tab", name="Draw").click()
         page.screenshot(path=target / "draw.png")
+        page.get_by_role("tab", name="Data").click()
+        page.get_by_role("region", name="Column age").wait_for()
+        page.get_by_role("button", name="Row 1 as the case").wait_for()
+        page.screenshot(path=target / "data.png")
         page.get_by_role("tab", name="Ask").click()
         page.get_by_role("button", name="Clear evidence (1)").click()
         write(page, f"smokr raises disease\n{CONFLICT}")
