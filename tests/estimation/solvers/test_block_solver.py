@@ -275,7 +275,8 @@ def test_against_clarabel(count: int) -> None:
         pressed = one.multipliers > 1e-4 * max(1.0, task.weights.sum())
         if (task.weights > 0).all() and (reached == pressed)[linear.hard].all():
             unique += 1
-            np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=1e-4)
+            # Clarabel's gap of 1e-8 leaves so much to θ of distributions with few counts beside others with many.
+            np.testing.assert_allclose(one.theta, other.theta, rtol=0, atol=2e-3)
             if are_independent(task, reached):
                 with_multipliers += 1
                 np.testing.assert_allclose(
