@@ -217,3 +217,35 @@ def test_the_check_prints_the_range_around_a_number() -> None:
     assert credo.check(CLINIC, "P(smoke=yes) = 5% +- 2%").readings == (
         "P(smoke=yes) = 5% +- 2%: 0.03 <= P(smoke=yes) <= 0.07",
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("P(dysp=yes given bronc=yes, either=no) >= 0.3", "P(dysp=yes | bronc=yes, either=no) >= 0.3"),
+        ("if bronc=yes, either=no then dysp=yes is likely", "0.66 <= P(dysp=yes | bronc=yes, either=no)"),
+        (
+            "lung=yes is twice as likely with smoke=yes as with smoke=no",
+            "P(lung=yes | smoke=yes) = 2*P(lung=yes | smoke=no)",
+        ),
+        (
+            "lung=yes is half as likely with smoke=no as with smoke=yes",
+            "P(lung=yes | smoke=no) = 0.5*P(lung=yes | smoke=yes)",
+        ),
+        (
+            "lung=yes is 3 times more likely with smoke=yes than with smoke=no",
+            "P(lung=yes | smoke=yes) = 3*P(lung=yes | smoke=no)",
+        ),
+        ("P(lung=yes | smoke=yes) is approximately 30%", "0.24 <= P(lung=yes | smoke=yes) <= 0.36"),
+        ("P(lung=yes | smoke=yes) is around 30%", "0.24 <= P(lung=yes | smoke=yes) <= 0.36"),
+        ("P(lung=yes | smoke=yes) is roughly 30%", "0.24 <= P(lung=yes | smoke=yes) <= 0.36"),
+    ],
+)
+def test_what_people_write(said: str, meant: str) -> None:
+    states = ("no", "yes")
+    asia = credo.Network(
+        dict.fromkeys(("smoke", "lung", "bronc", "either", "dysp"), states),
+        {"lung": ["smoke"], "bronc": ["smoke"], "either": ["lung"], "dysp": ["bronc", "either"]},
+    )
+    (statement,) = credo.Knowledge(asia, said).statements
+    assert credo.knowledge.to_text(statement) == meant

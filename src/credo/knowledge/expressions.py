@@ -362,7 +362,7 @@ def parse_probability(children: list[Any]) -> Part:
     """The spelled-out form, with several events, conditions such as `each smoke`, and any relation."""
     opening, closing = children[0], children[-1]
     kinds = [getattr(child, "type", "") for child in children]
-    bar = kinds.index("BAR") if "BAR" in kinds else len(children) - 1
+    bar = next((place for place, kind in enumerate(kinds) if kind in ("BAR", "AMONG")), len(children) - 1)
     events = children[1:bar:2]
     conditions = [child for child in children[bar + 1 : -1] if isinstance(child, Part)]
     named = [part for part in conditions if part.value[1] is not None]

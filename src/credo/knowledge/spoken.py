@@ -190,6 +190,13 @@ def parse_ratio_range(kind: str) -> Any:
     return parse
 
 
+def parse_twice(children: list[Any]) -> Part:
+    """`is twice` and `is half`, before "as likely"."""
+    word = token_part(children[0])
+    factor = Part(number(0.5 if word.value.lower().endswith("half") else 2.0), word.column, word.end)
+    return Part(Range(factor, factor), word.column, word.end)
+
+
 def parse_accuracy(children: list[Any]) -> Part:
     """How good a test is.
 
@@ -222,6 +229,14 @@ def parse_prevalence(children: list[Any]) -> Part:
     end = among[1].end if among else event.end
     wrong = event_mistakes([event], [part for part in conditions if part.value[1] is not None])
     subject = Part(Linear(((1.0, _term(event, conditions)),)), token_part(word).column, end, wrong)
+    return _compared(subject, range_part)
+
+
+def parse_if_then(children: list[Any]) -> Part:
+    """`if glu=high then type=yes is likely`: P(type=yes | glu=high)."""
+    word, given, _, event, range_part = children
+    wrong = event_mistakes([event], [part for part in given.value if part.value[1] is not None])
+    subject = Part(Linear(((1.0, _term(event, given.value)),)), token_part(word).column, event.end, wrong)
     return _compared(subject, range_part)
 
 
@@ -313,5 +328,7 @@ GRAMMAR_RULES = {
     "times_at_least": parse_ratio_range("at_least"),
     "times_at_most": parse_ratio_range("at_most"),
     "times_about": parse_ratio_range("about"),
+    "times_twice": parse_twice,
+    "if_then": parse_if_then,
     "times_exactly": parse_ratio_range("exactly"),
 }
