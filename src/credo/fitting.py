@@ -225,6 +225,7 @@ def fit(
         ),
         *impossible_data_findings(whole, problem.data.counts, problem.model.kept),
         *order_findings(known),
+        *_without_arrows(known.network),
     )
     extra = set(model.expansion.extra)
     return Fit(
@@ -258,6 +259,20 @@ def _learned_from(problem: Problem, solution: Solution) -> Problem:
     if solution.soft_weight is not None:
         problem = problem.with_settings(soft_weight=solution.soft_weight)
     return problem
+
+
+def _without_arrows(network: Network) -> list[Finding]:
+    """The finding that variables stand by themselves, so that evidence about them changes nothing else."""
+    connected = {name for child in network.names if network.parents[child] for name in (child, *network.parents[child])}
+    alone = [name for name in network.names if name not in connected]
+    if not alone or len(network) < 2:
+        return []
+    first, second = (alone[0], next(name for name in network.names if name != alone[0]))
+    message = (
+        f"No arrow leads to or from {listing(alone)}: what is known there says nothing about other variables, and "
+        f"P({second} | {first}) is P({second}). If it should, write for instance: {second} depends on {first}"
+    )
+    return [Finding("no arrows", message)]
 
 
 def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:

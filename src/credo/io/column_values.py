@@ -213,7 +213,7 @@ def looks_like_identifier(values: ColumnValues) -> bool:
     known = numbers[~np.isnan(numbers)]
     if not (known == np.floor(known)).all():
         return False
-    is_consecutive = known.max() - known.min() + 1 == len(known)
+    is_consecutive = known.min() in (0, 1) and known.max() - known.min() + 1 == len(known)
     return bool(is_consecutive or _IDENTIFIER.search(values.name))
 
 

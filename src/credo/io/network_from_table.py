@@ -125,6 +125,7 @@ def network_of_columns(
         return [name for name in found if name in names] or found[:1]  # one column, to count rows
 
     frame = read_frame(table, chosen_columns)
+    require_separated(header)
     names, is_open = _names(header, parents, states, bins, variables)
     columns = {name: column_values(frame[name]) for name in names if name in frame.columns}
     findings: list[Finding] = []
@@ -146,6 +147,18 @@ def network_of_columns(
     if unused := [name for name in header if name not in network and name not in reported]:
         findings.append(Finding("columns not used", f"Columns not used: {listing(unused)}."))
     return NetworkFromTable(network, tuple(findings))
+
+
+def require_separated(header: Sequence[str]) -> None:
+    """Raise where all columns seem to be one, because another character stands between them."""
+    if len(header) != 1:
+        return
+    for mark in ("|", "^", ":"):
+        if header[0].count(mark) and all(name.strip() for name in header[0].split(mark)):
+            raise DataError(
+                f"The table has one column, {header[0][:60]}, whose name holds “{mark}”. If that stands between the "
+                f"cells, declare it: {declaration('separator', mark)}."
+            )
 
 
 def _names(

@@ -13,7 +13,7 @@ from credo.findings import Finding
 from credo.io.categories import declared_categories, read_frame
 from credo.io.missing_codes import without_codes
 from credo.io.network_files import NetworkLike, read_network
-from credo.io.network_from_table import NetworkFromTable, network_of_columns
+from credo.io.network_from_table import NetworkFromTable, network_of_columns, require_separated
 from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, MissingValuesDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import (
     Knowledge,
@@ -140,6 +140,8 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
     def chosen_columns(found: Sequence[str]) -> Sequence[str]:
         nonlocal structure
         header.extend(found)
+        if not mentions.keys() & set(found):
+            require_separated(found)
         structure = _with_ordered_states(structure, parsed.statements, found)
         raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, found), ()))
         return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
