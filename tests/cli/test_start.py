@@ -70,3 +70,16 @@ def test_a_target_with_one_value_is_refused(folder: Path) -> None:
 
 def test_a_table_alone_points_to_start(folder: Path) -> None:
     assert "credo start patients.csv" in run("learn", "patients.csv", folder=folder).stderr
+
+
+def test_sensitivity_on_the_command_line(folder: Path) -> None:
+    (folder / "m.credo").write_text(
+        "variables fever: no, yes\nvariable outcome: well, sick\nfever depends on outcome\n"
+    )
+    assert run("learn", "m.credo", "patients.csv", "--save", "m.fit", "--method", "cmap", folder=folder).returncode == 0
+    done = run("sensitivity", "m.fit", "P(outcome=sick | fever=yes)", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "P(outcome=sick | fever=yes) = " in done.stdout
+    assert "Without this evidence it would be:" in done.stdout
+    assert '"parameters"' in run("sensitivity", "m.fit", "P(outcome=sick)", "--json", folder=folder).stdout
+    assert "is no saved fit" in run("sensitivity", "m.bif", "P(outcome=sick)", folder=folder).stderr

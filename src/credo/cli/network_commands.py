@@ -59,6 +59,27 @@ def query(
         say(str(found))
 
 
+def sensitivity(
+    fit: Annotated[Path, typer.Argument(help="A saved fit: .fit, which credo learn --save writes")],
+    question: Annotated[str, typer.Argument(help='A question with one number as its answer: "P(lung=yes | xray=yes)"')],
+    as_json: AsJson = False,
+) -> None:
+    """Show which numbers of the CPTs and which evidence move an answer of FIT most."""
+    from credo.errors import OptionError
+
+    learned = _saved(fit)
+    if learned is None:
+        raise OptionError(
+            f"{fit} is no saved fit. Learn with --save model.fit, and ask that: credo sensitivity model.fit"
+        )
+    found = learned.sensitivity(question)
+    if as_json:
+        tables = {"evidence": found.evidence.to_dicts(), "parameters": found.parameters.to_dicts()}
+        print_json({"query": found.query, "probability": found.probability, **tables})
+    else:
+        say(str(found))
+
+
 def predict(
     network: NetworkFile,
     data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, .xlsx, or a folder of Parquet files")],
@@ -221,7 +242,7 @@ def table_format(
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (query, predict, show, convert, compare, sample, share):
+    for command in (query, sensitivity, predict, show, convert, compare, sample, share):
         app.command()(command)
 
 
