@@ -115,7 +115,7 @@ def test_answers_are_those_of_credo(chromium: Browser, tmp_path: Path, seed: int
 
 
 def test_a_noisy_family_answers_alike(chromium: Browser, tmp_path: Path) -> None:
-    text = "variables a, b, c, d: no, yes\nd is noisy-or of {a}, {b, c}\n"
+    text = "variables a, b, c, d: no, yes\nd is noisy-or of {a}, {b, c} with leak\n"
     generator = random.Random(1)
     rows = pl.DataFrame({name: [generator.choice(["no", "yes"]) for _ in range(60)] for name in "abcd"})
     fit = credo.fit(text, rows)
