@@ -228,7 +228,7 @@ def test_a_wheel_is_all_that_an_empty_environment_needs(tmp_path: Path) -> None:
             if name.endswith((".so", ".pyd")):
                 assert str(ROOT).encode() not in archive.read(name), name
     venv.create(tmp_path / "empty", with_pip=False)
-    python = next((tmp_path / "empty").glob("*/python*"))
+    python = tmp_path / "empty" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     site = next((tmp_path / "empty").rglob("site-packages"))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
