@@ -235,11 +235,14 @@ def test_a_wheel_is_all_that_an_empty_environment_needs(tmp_path: Path) -> None:
     others = [path for path in sys.path if path.endswith("site-packages")]  # the dependencies
     (site / "others.pth").write_text("\n".join(others))
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CC")}
+    environment = {**environment, "PATH": str(python.parent)}
     done = subprocess.run(
         [str(python), "-m", "credo", "demo"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600,
-        env={**environment, "PATH": str(python.parent)},
+        env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "demo" / "report.html").is_file()
-    where = subprocess.run([str(python), "-c", LEARN], cwd=tmp_path, capture_output=True, text=True, check=True)
+    where = subprocess.run(
+        [str(python), "-c", LEARN], cwd=tmp_path, capture_output=True, text=True, check=True, env=environment
+    )
     assert where.stdout.startswith(str(site))
