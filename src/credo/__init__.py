@@ -14,6 +14,7 @@ _HOMES = {
     "credo.model.network": ("Network", "Variable"),
     "credo.model.cut_points": ("CutPoints",),
     "credo.model.noisy": ("NoisyForm",),
+    "credo.io.origin": ("Origin",),
     "credo.io.network_files": ("read_network", "write_network"),
     "credo.io.tables": ("read_table",),
     "credo.model.bin_rules": ("EqualWidth", "Quantiles", "Supervised"),
@@ -192,6 +193,7 @@ if TYPE_CHECKING:
     from credo.io.dataset import Dataset
     from credo.io.network_files import read_network, write_network
     from credo.io.network_from_table import NetworkFromTable, network_from_table
+    from credo.io.origin import Origin
     from credo.io.partitions import PartitionedTable, partitioned
     from credo.io.tables import read_table
     from credo.knowledge import (
