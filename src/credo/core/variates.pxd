@@ -1,0 +1,51 @@
+# Random variates that compiled loops draw: xoshiro256+ [Blackman and Vigna, 2018] and what is made of it.
+from libc.math cimport INFINITY, M_PI, cos, exp, log, sqrt
+from libc.stdint cimport uint64_t
+
+
+cdef inline double uniform(uint64_t* state) noexcept nogil:
+    """A number between 0 and 1, neither of which it is."""
+    cdef uint64_t result = state[0] + state[3]
+    cdef uint64_t shifted = state[1] << 17
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= shifted
+    state[3] = (state[3] << 45) | (state[3] >> 19)
+    return (<double>(result >> 11) + 0.5) * 1.1102230246251565e-16
+
+
+cdef inline double normal(uint64_t* state) noexcept nogil:
+    return sqrt(-2.0 * log(uniform(state))) * cos(2.0 * M_PI * uniform(state))
+
+
+cdef inline double log_gamma(double shape, uint64_t* state) noexcept nogil:
+    """The logarithm of a gamma variate [Marsaglia and Tsang, 2000], which a small shape cannot make underflow."""
+    cdef double boost = 0.0
+    cdef double d, c, x, v
+    if shape < 1.0:
+        boost = log(uniform(state)) / shape
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / sqrt(9.0 * d)
+    while True:
+        x = normal(state)
+        v = 1.0 + c * x
+        v = v * v * v
+        if v > 0.0 and log(uniform(state)) < 0.5 * x * x + d - d * v + d * log(v):
+            return log(d * v) + boost
+
+
+cdef inline void dirichlet(double* shapes, double* out, Py_ssize_t n, uint64_t* state) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double highest = -INFINITY
+    cdef double total = 0.0
+    for k in range(n):
+        out[k] = log_gamma(shapes[k], state)
+        highest = max(highest, out[k])
+    for k in range(n):
+        out[k] = exp(out[k] - highest)
+        total += out[k]
+    for k in range(n):
+        out[k] = max(out[k] / total, 1e-300)
