@@ -29,7 +29,9 @@ def prior_draws(rng: np.random.Generator, sizes: list[int], states: int, signs: 
     scores = np.arange(states) - (states - 1) / 2
     scores = scores / (2 * scores.std())
     for p, (size, sign) in enumerate(zip(sizes, signs, strict=True)):
-        slopes = rng.normal(size=(n, size - 1)) * (width * np.exp(CENTRES[1] + SPREADS[1] * rng.normal(size=n)))[:, None]
+        slopes = (
+            rng.normal(size=(n, size - 1)) * (width * np.exp(CENTRES[1] + SPREADS[1] * rng.normal(size=n)))[:, None]
+        )
         slopes = sign * np.abs(slopes) if sign else slopes
         increments = slopes[:, :, None] * scores
         if states > 2 and not sign:

@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t
 
 
 cdef class Boundaries:
-    cdef public Py_ssize_t count
+    cdef public Py_ssize_t count, first, last
     cdef int64_t[::1] starts, cells, first_cell
     cdef int32_t[::1] distribution
     cdef double[::1] coefficients, bounds

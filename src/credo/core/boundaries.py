@@ -16,12 +16,14 @@ MOST_HALVINGS = cython.declare(cython.Py_ssize_t, 60)
 class Boundaries:
     """Constraints on the distributions of one vector θ."""
 
-    def __init__(self, starts, cells, coefficients, bounds, first_cell, theta, logs):
+    def __init__(self, starts, cells, coefficients, bounds, first_cell, theta, logs, first=0, last=None):
+        """Cells `first` to `last` are those of the CPTs that move together; the others stay where they are."""
         self.count = len(bounds)
         self.starts, self.cells = np.asarray(starts, np.int64), np.asarray(cells, np.int64)
         self.coefficients, self.bounds = np.asarray(coefficients, float), np.asarray(bounds, float)
         self.first_cell = np.asarray(first_cell, np.int64)  # (distributions + 1,)
         self.theta, self.logs = theta, logs
+        self.first, self.last = first, len(theta) if last is None else last
         self.before, self.slope = np.zeros(len(theta)), np.zeros(len(theta))
         lengths = np.diff(first_cell)
         distribution = np.repeat(np.arange(len(lengths)), lengths)[np.asarray(cells, np.int64)]
@@ -70,7 +72,7 @@ class Boundaries:
     def remember(self) -> cython.void:
         """The start of a move is here."""
         i: cython.Py_ssize_t
-        for i in range(self.logs.shape[0]):
+        for i in range(self.first, self.last):
             self.before[i] = self.logs[i]
 
     @cython.cfunc
@@ -146,7 +148,7 @@ class Boundaries:
         d: cython.Py_ssize_t
         last: cython.Py_ssize_t = -1
         mean: cython.double
-        for i in range(self.slope.shape[0]):
+        for i in range(self.first, self.last):
             self.slope[i] = 0.0
         for i in range(self.starts[row], self.starts[row + 1]):
             self.slope[self.cells[i]] += self.coefficients[i]

@@ -7,8 +7,8 @@ cdef class FamilyChain:
     cdef public Py_ssize_t states, parents, configurations, increments, components
     cdef int32_t[::1] sizes, first_increment, first_effect, component, sign
     cdef int32_t[:, ::1] parent_states
-    cdef double[::1] scores, totals, information, intercept, slopes, log_widths, free_widths, shares, centres, spreads
-    cdef double[:, ::1] counts, rests, deviations
+    cdef double[::1] scores, information, intercept, slopes, log_widths, free_widths, shares, centres, spreads
+    cdef double[:, ::1] counts, barred, rests, deviations
     # work
     cdef double[:, ::1] effects, theta, logs, shifted, pull, push
     cdef double[::1] weights, mass_slopes, mass_rests, mass_deviations, base
@@ -49,5 +49,7 @@ cdef class FamilyChain:
     cdef void rescale(self, Py_ssize_t g, double factor) noexcept nogil
     cdef void update_widths(self) noexcept nogil
     cdef Py_ssize_t draw_component(self) noexcept nogil
+    cdef void draw_distribution(self, const int32_t* parent_states, bint deviating, double* out) noexcept nogil
     cdef double component_density(self, Py_ssize_t g, double squares) noexcept nogil
+    cdef void add_widths(self, Py_ssize_t kind, double* count, double* total) noexcept nogil
     cdef void update_components(self) noexcept nogil

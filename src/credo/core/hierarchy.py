@@ -28,15 +28,21 @@ from cython.cimports.libc.math import INFINITY, exp, log, sqrt
 from cython.cimports.libc.stdint import int32_t, int64_t
 
 
+BARRED = -1000.0  # the logarithm of a probability that is zero
+
+
 @cython.cclass
 class FamilyChain:
     """A chain of one CPT: where it is, what it needs to go on, and its updates."""
 
     def __init__(
         self, sizes, states, parent_states, counts, free_widths, centres, spreads, seed, theta, logs, first_cell=0,
-        first_distribution=0, signs=None, boundaries=None,
+        first_distribution=0, signs=None, boundaries=None, barred=None,
     ):  # fmt: skip
-        """`theta` and `logs` are vectors of several CPTs, in which this one begins at `first_cell`."""
+        """`theta` and `logs` are vectors of several CPTs, in which this one begins at `first_cell`.
+
+        `counts` are not copied: whoever changes them changes the likelihood. Cells that are `barred` stay zero.
+        """
         J, K, P = len(parent_states), states, len(sizes)
         counts, increments = np.ascontiguousarray(counts, float), np.asarray(sizes, int) - 1
         self.states, self.parents, self.configurations = K, P, J
@@ -48,7 +54,8 @@ class FamilyChain:
         self.parent_states = np.ascontiguousarray(parent_states, np.int32).reshape(J, P)
         scores = np.arange(K) - (K - 1) / 2
         self.scores = scores / (2 * scores.std()) if K > 1 else scores
-        self.counts, self.totals = counts, counts.sum(axis=1)
+        self.counts = counts
+        self.barred = np.where(np.zeros((J, K), bool) if barred is None else barred, BARRED, 0.0)
         self.free_widths, self.components = np.asarray(free_widths, float), 1 + len(free_widths)
         self.shares = np.full(self.components, 1.0 / self.components)
         self.centres, self.spreads = centres, spreads
@@ -80,9 +87,9 @@ class FamilyChain:
 
     def start(self, theta):
         """Begin where θ is this, (configurations, states): the intercept their mean, deviations the rest."""
-        logs = np.log(np.maximum(theta, 1e-12))
+        logs = np.where(np.asarray(self.barred) < 0.0, 0.0, np.log(np.maximum(theta, 1e-12)))
         logs -= logs.mean(axis=1, keepdims=True)
-        weight = np.asarray(self.totals) + 0.1
+        weight = np.asarray(self.counts).sum(axis=1) + 0.1
         self.intercept = (logs * weight[:, None]).sum(axis=0) / weight.sum()
         self.compute_effects()
         for j in range(self.configurations):
@@ -90,7 +97,9 @@ class FamilyChain:
             for k in range(self.states):
                 self.deviations[j, k] = logs[j, k] - self.base[k]
             size = np.sqrt(np.square(np.asarray(self.deviations[j])).mean())
-            self.component[j] = int(np.argmin(np.abs(np.log([self.width_of(g) for g in range(self.components)]) - np.log(size + 1e-9))))
+            self.component[j] = int(
+                np.argmin(np.abs(np.log([self.width_of(g) for g in range(self.components)]) - np.log(size + 1e-9)))
+            )
         self.log_likelihood()
 
     # The density ------------------------------------------------------------------------------------------------------
@@ -146,6 +155,7 @@ class FamilyChain:
         total: cython.double = 0.0
         value: cython.double = 0.0
         for k in range(self.states):
+            self.logs[j, k] += self.barred[j, k]
             highest = max(highest, self.logs[j, k])
         for k in range(self.states):
             self.theta[j, k] = exp(self.logs[j, k] - highest)
@@ -272,10 +282,14 @@ class FamilyChain:
         u: cython.Py_ssize_t
         value: cython.double = 0.0
         precision: cython.double
+        total: cython.double
         for j in range(self.configurations):
             precision = 1.0 / (self.width(j) * self.width(j))
+            total = 0.0
             for k in range(self.states):
-                self.pull[j, k] = self.counts[j, k] - self.totals[j] * self.theta[j, k]
+                total += self.counts[j, k]
+            for k in range(self.states):
+                self.pull[j, k] = self.counts[j, k] - total * self.theta[j, k]
                 self.push[j, k] = -precision * self.deviations[j, k]
                 value += 0.5 * self.push[j, k] * self.deviations[j, k]
         self.pull_back(False)
@@ -291,7 +305,12 @@ class FamilyChain:
                 if self.states > 2 and self.sign[u] == 0:
                     for k in range(self.states):
                         self.g_rests[u, k] -= exp(-2.0 * self.log_widths[1 + self.parents + p]) * self.rests[u, k]
-                        value -= 0.5 * exp(-2.0 * self.log_widths[1 + self.parents + p]) * self.rests[u, k] * self.rests[u, k]
+                        value -= (
+                            0.5
+                            * exp(-2.0 * self.log_widths[1 + self.parents + p])
+                            * self.rests[u, k]
+                            * self.rests[u, k]
+                        )
                 else:
                     for k in range(self.states):
                         self.g_rests[u, k] = 0.0
@@ -486,9 +505,7 @@ class FamilyChain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def normal_products(
-        self, speed: cython.pointer(cython.double), norm: cython.pointer(cython.double)
-    ) -> cython.void:
+    def normal_products(self, speed: cython.pointer(cython.double), norm: cython.pointer(cython.double)) -> cython.void:
         """Add n·M⁻¹m and n·M⁻¹n."""
         j: cython.Py_ssize_t
         u: cython.Py_ssize_t
@@ -590,7 +607,9 @@ class FamilyChain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def width_density(self, t: cython.double, g: cython.Py_ssize_t, n: cython.double, squares: cython.double) -> cython.double:
+    def width_density(
+        self, t: cython.double, g: cython.Py_ssize_t, n: cython.double, squares: cython.double
+    ) -> cython.double:
         return self.width_prior(g, t) - n * t - 0.5 * squares * exp(-2.0 * t)
 
     @cython.cfunc
@@ -783,46 +802,188 @@ class FamilyChain:
     def set_shares(self, shares: cython.const[cython.double][::1]):
         self.shares[:] = shares
 
-    def set_counts(self, counts: cython.const[cython.double][:, ::1]):
-        """Other counts, of completed rows."""
-        j: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        for j in range(self.configurations):
-            self.totals[j] = 0.0
-            for k in range(self.states):
-                self.counts[j, k] = counts[j, k]
-                self.totals[j] += counts[j, k]
-
-    def draw(self, parent_states: cython.const[int32_t][:, ::1], places: cython.const[int64_t][::1], out: cython.double[:, ::1]):
+    def draw(
+        self,
+        parent_states: cython.const[int32_t][:, ::1],
+        places: cython.const[int64_t][::1],
+        out: cython.double[:, ::1],
+    ):
         """θ of all configurations: those with coordinates at `places`, the others from the prior given the rest."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        g: cython.Py_ssize_t
         own: cython.Py_ssize_t
-        highest: cython.double
-        total: cython.double
         with cython.nogil:
             self.compute_effects()
             self.log_likelihood()
             for j in range(parent_states.shape[0]):
                 own = places[j]
-                if own >= 0:
-                    for k in range(self.states):
-                        out[j, k] = self.theta[own, k]
+                if own < 0:
+                    self.draw_distribution(
+                        cython.address(parent_states[j, 0]) if self.parents else cython.NULL,
+                        True,
+                        cython.address(out[j, 0]),
+                    )
                     continue
-                g = self.draw_component()
-                highest, total = -INFINITY, 0.0
                 for k in range(self.states):
-                    out[j, k] = self.intercept[k] + self.width_of(g) * normal(cython.address(self.random[0]))
-                    for p in range(self.parents):
-                        out[j, k] += self.effects[self.first_effect[p] + parent_states[j, p], k]
-                    highest = max(highest, out[j, k])
-                for k in range(self.states):
-                    out[j, k] = exp(out[j, k] - highest)
-                    total += out[j, k]
-                for k in range(self.states):
-                    out[j, k] /= total
+                    out[j, k] = self.theta[own, k]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_distribution(
+        self,
+        parent_states: cython.pointer(cython.const[int32_t]),
+        deviating: cython.bint,
+        out: cython.pointer(cython.double),
+    ) -> cython.void:
+        """θ of a configuration without coordinates, where effects are computed: from the prior, or its base alone."""
+        k: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        width: cython.double = self.width_of(self.draw_component()) if deviating else 0.0
+        highest: cython.double = -INFINITY
+        total: cython.double = 0.0
+        for k in range(self.states):
+            out[k] = self.intercept[k]
+            if deviating:
+                out[k] += width * normal(cython.address(self.random[0]))
+            for p in range(self.parents):
+                out[k] += self.effects[self.first_effect[p] + parent_states[p], k]
+            highest = max(highest, out[k])
+        for k in range(self.states):
+            out[k] = exp(out[k] - highest)
+            total += out[k]
+        for k in range(self.states):
+            out[k] /= total
+
+    def draw_ordered(
+        self,
+        parent_states: cython.const[int32_t][:, ::1],
+        places: cython.const[int64_t][::1],
+        strides: cython.const[int64_t][::1],  # (parents,) from a configuration to that with the parent's next state
+        signs: cython.const[int32_t][
+            ::1
+        ],  # (parents,) whether the parent raises the child (1), lowers it (-1), or neither
+        out: cython.double[:, ::1],
+        low: cython.double[:, ::1],  # (configurations, states) work
+        high: cython.double[:, ::1],
+    ):
+        """The same under influences, which hold between all configurations, the ones drawn here too.
+
+        With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The base keeps the
+        order; limited by the configurations with coordinates it is the first point, and a few proposals from the prior
+        for each configuration, accepted where the order holds, make a draw of it.
+        """
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        sweep: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        count: cython.Py_ssize_t = parent_states.shape[0]
+        tail: cython.double
+        changed: cython.bint
+        proposal: cython.double[::1] = np.empty(K)
+        with cython.nogil:
+            self.compute_effects()
+            self.log_likelihood()
+            for j in range(count):
+                for k in range(K):
+                    low[j, k], high[j, k] = 0.0, 1.0
+                if places[j] >= 0:
+                    tail = 0.0
+                    for k in range(K - 1, -1, -1):
+                        out[j, k] = self.theta[places[j], k]
+                        tail += out[j, k]
+                        low[j, k] = high[j, k] = tail
+            for sweep in range(self.parents * 64):  # limits travel along each parent, in either direction
+                changed = False
+                for p in range(self.parents):
+                    if signs[p] == 0:
+                        continue
+                    for i in range(count):
+                        j = i if signs[p] > 0 else count - 1 - i
+                        if signs[p] > 0 and parent_states[j, p] + 1 >= self.sizes[p]:
+                            continue
+                        if signs[p] < 0 and parent_states[j, p] == 0:
+                            continue
+                        other = j + strides[p] * signs[p]  # whose G is at least that of j
+                        for k in range(1, K):
+                            if low[other, k] < low[j, k]:
+                                low[other, k] = low[j, k]
+                                changed = True
+                    for i in range(count):
+                        j = count - 1 - i if signs[p] > 0 else i
+                        if signs[p] > 0 and parent_states[j, p] + 1 >= self.sizes[p]:
+                            continue
+                        if signs[p] < 0 and parent_states[j, p] == 0:
+                            continue
+                        other = j + strides[p] * signs[p]
+                        for k in range(1, K):
+                            if high[j, k] > high[other, k]:
+                                high[j, k] = high[other, k]
+                                changed = True
+                if not changed:
+                    break
+            for j in range(count):
+                if places[j] < 0:
+                    self.draw_distribution(cython.address(parent_states[j, 0]), False, cython.address(out[j, 0]))
+                    tail = 0.0
+                    for k in range(K - 1, 0, -1):
+                        tail += out[j, k]
+                        high[j, k] = min(max(tail, low[j, k]), max(low[j, k], high[j, k]))
+                    high[j, 0] = 1.0
+                for k in range(K):
+                    low[j, k] = high[j, k]  # from here on G of every configuration
+            for sweep in range(3):
+                for j in range(count):
+                    if places[j] >= 0:
+                        continue
+                    self.draw_distribution(cython.address(parent_states[j, 0]), True, cython.address(proposal[0]))
+                    tail = 0.0
+                    changed = True
+                    for k in range(K - 1, 0, -1):
+                        tail += proposal[k]
+                        for p in range(self.parents):
+                            if signs[p] == 0:
+                                continue
+                            if (
+                                parent_states[j, p] + 1 < self.sizes[p]
+                                and signs[p] * (low[j + strides[p], k] - tail) < 0.0
+                            ):
+                                changed = False
+                            if parent_states[j, p] > 0 and signs[p] * (tail - low[j - strides[p], k]) < 0.0:
+                                changed = False
+                        if not changed:
+                            break
+                    if changed:
+                        tail = 0.0
+                        for k in range(K - 1, 0, -1):
+                            tail += proposal[k]
+                            low[j, k] = tail
+            for j in range(count):
+                if places[j] < 0:
+                    for k in range(K):
+                        out[j, k] = max(0.0, low[j, k] - (low[j, k + 1] if k + 1 < K else 0.0))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def add_widths(
+        self, kind: cython.Py_ssize_t, count: cython.pointer(cython.double), total: cython.pointer(cython.double)
+    ) -> cython.void:
+        """Add how many widths of a kind there are, and the sum of their logarithms."""
+        p: cython.Py_ssize_t
+        if kind == 0:
+            count[0] += 1.0
+            total[0] += self.log_widths[0]
+        elif kind == 3 and self.parents:
+            count[0] += 1.0
+            total[0] += self.log_widths[2 * self.parents + 1]
+        elif kind == 1 or (kind == 2 and self.states > 2):
+            for p in range(self.parents):
+                count[0] += 1.0
+                total[0] += self.log_widths[1 + p + (kind - 1) * self.parents] - self.log_widths[0]
 
     @property
     def widths(self):
