@@ -23,7 +23,7 @@ from benchmarks.recording import record
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.lower import lower
 from credo.model.network import Network
-from credo.sampling.convergence import effective_sizes
+from credo.posterior.convergence import effective_sizes
 from credo.sampling.polytope import sample_block
 from credo.testing import true_statements
 

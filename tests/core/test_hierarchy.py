@@ -9,9 +9,9 @@ from credo.core.boundaries import Boundaries
 from credo.core.hierarchy import FamilyChain
 from credo.core.trajectory import Trajectories
 
-CENTRES, SPREADS, FREE = np.array([0.2, -0.1, -0.5, -0.8]), np.array([0.6, 0.7, 0.5, 0.6]), [1.5, 4.0]
+CENTRES, SPREADS, WIDTHS = np.array([0.2, -0.1, -0.5]), np.array([0.6, 0.7, 0.5]), np.array([0.4, 1.5, 4.0])
 SHARES = np.array([0.6, 0.25, 0.15])
-ROUNDS = 40_000
+ROUNDS = 20_000
 
 
 def centred(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -40,9 +40,8 @@ def prior_draws(rng: np.random.Generator, sizes: list[int], states: int, signs: 
         effects = np.concatenate([np.zeros((n, 1, states)), increments.cumsum(axis=1)], axis=1)
         effects -= effects.mean(axis=1, keepdims=True)
         eta = eta + effects[:, grid[:, p]]
-    widths = np.concatenate([np.exp(CENTRES[3] + SPREADS[3] * rng.normal(size=(n, 1))), np.tile(FREE, (n, 1))], axis=1)
     components = rng.choice(len(SHARES), size=(n, len(grid)), p=SHARES)
-    eta = eta + np.take_along_axis(widths, components, axis=1)[:, :, None] * centred(rng, n, len(grid), states)
+    eta = eta + WIDTHS[components][:, :, None] * centred(rng, n, len(grid), states)
     theta = np.exp(eta - eta.max(axis=2, keepdims=True))
     return np.asarray(theta / theta.sum(axis=2, keepdims=True))
 
@@ -94,7 +93,7 @@ def test_draws_are_those_of_the_documented_model(case: str) -> None:
         )
     grid = np.stack(np.unravel_index(np.arange(configurations), sizes), axis=1)
     family = FamilyChain(
-        sizes, states, grid, counts, FREE, CENTRES.copy(), SPREADS.copy(), 1, vector, logs, 0, 0, signs, boundaries
+        sizes, states, grid, counts, WIDTHS, CENTRES.copy(), SPREADS.copy(), 1, vector, logs, 0, 0, signs, boundaries
     )
     family.set_shares(SHARES)
     start = np.full((configurations, states), 1.0 / states)

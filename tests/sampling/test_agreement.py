@@ -9,7 +9,7 @@ import pytest
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
-from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains
+from credo.posterior.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.polytope import sample_block
 from tests.helpers.amounts import seeds
 from tests.helpers.blocks import at_most, block_of, random_block

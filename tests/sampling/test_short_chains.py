@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.sampling.convergence import effective_sizes_of_short_chains, nested_r_hat, r_hat
+from credo.posterior.convergence import effective_sizes_of_short_chains, nested_r_hat, r_hat
 
 
 def autoregressive(correlation: float, draws: int, starts: np.ndarray, seed: int = 0) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 from credo.constraints.constraint_set import (
     Constraints,
     GeneralConstraint,
+    InfluenceOrder,
     LinearConstraints,
     NoisyFamilyForm,
     ProductConstraint,
@@ -80,6 +81,7 @@ class ConstraintBuilder:
         self.directions = synergy_directions(knowledge.statements)
         self.products: list[ProductConstraint] = []
         self.general: list[GeneralConstraint] = []
+        self.influences: list[InfluenceOrder] = []
         self.ties: list[RowTie] = []
         self.forms: list[NoisyFamilyForm] = []
         self.effects: Mapping[str, Sequence[str]] = {}  # of noisy families: child → the effect of each set
@@ -209,7 +211,7 @@ class ConstraintBuilder:
 
     def place(self) -> tuple[int, int, int]:
         """How much there is so far: pieces, constraints, and what is not a linear constraint."""
-        others = len(self.products) + len(self.general) + len(self.ties) + len(self.forms)
+        others = len(self.products) + len(self.general) + len(self.influences) + len(self.ties) + len(self.forms)
         return len(self._bounds), self._count, others
 
     def pieces_since(self, place: tuple[int, int, int], statement: int) -> Pieces | None:
@@ -263,6 +265,12 @@ class ConstraintBuilder:
             tuple(unlowered),
             dict(self._always_true),
             general=tuple(self.general),
+            influences=tuple(self.influences),
+            orders={
+                name: order
+                for name in self.knowledge.orders
+                if not np.array_equal(order := self.low_to_high(name), self.all_states(name))
+            },
         )
 
 

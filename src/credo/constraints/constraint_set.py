@@ -276,6 +276,17 @@ class UnloweredStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class InfluenceOrder:
+    """That a parent raises (sign 1) or lowers (-1) its child, whatever the other parents are."""
+
+    statement: int
+    parent: str
+    child: str
+    sign: int
+    alone: bool  # whether its statement says nothing else, such as a margin or a synergy
+
+
+@dataclass(frozen=True, slots=True)
 class Constraints:
     """All constraints that the knowledge states, each with the number of its statement."""
 
@@ -290,6 +301,8 @@ class Constraints:
     )  # statement → how many of its constraints hold for all parameters
     expansion: Expansion | None = None  # of the network's noisy families, whose effects have the CPTs
     general: tuple[GeneralConstraint, ...] = ()  # about probabilities that depend on several CPTs
+    influences: tuple[InfluenceOrder, ...] = ()  # that must hold,
+    orders: Mapping[str, Indices] = field(default_factory=dict)  # and states from low to high, where listed otherwise
 
     @property
     def general_statements(self) -> tuple[int, ...]:

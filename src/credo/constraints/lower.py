@@ -25,6 +25,7 @@ from credo.constraints.constraint_builder import (
 )
 from credo.constraints.constraint_set import (
     Constraints,
+    InfluenceOrder,
     NoisyFamilyForm,
     ProductConstraint,
     RowTie,
@@ -321,6 +322,9 @@ def _add_monotone(
     sign = 1.0 if direction == "raises" else -1.0
     steps = {parent: builder.low_to_high(parent)}
     _add_cumulative(builder, number, statement, steps, [(sign, (1,)), (-sign, (0,))], -margin)
+    if statement.confidence is None:
+        alone = isinstance(statement, Influence) and margin == 0.0
+        builder.influences.append(InfluenceOrder(number, parent, statement.child, int(sign), alone))
 
 
 def _add_cumulative(

@@ -162,6 +162,17 @@ class Boundaries:
             for c in range(self.first_cell[d], self.first_cell[d + 1]):
                 self.slope[c] = self.theta[c] * (self.slope[c] - mean)
 
+    def links(self, first, last):
+        """For distributions `first` to `last`, those among them that a constraint links with it, from `first` on."""
+        distribution, starts = np.asarray(self.distribution), np.asarray(self.starts)
+        touching, touching_starts = np.asarray(self.touching), np.asarray(self.touching_starts)
+        found = []
+        for d in range(first, last):
+            rows = touching[touching_starts[d] : touching_starts[d + 1]] if d + 1 < len(touching_starts) else ()
+            linked = {int(o) for row in rows for o in distribution[starts[row] : starts[row + 1]]} - {d}
+            found.append(np.array(sorted(o - first for o in linked if first <= o < last), np.int32))
+        return found
+
     def satisfied(self) -> bool:
         """Whether all constraints hold."""
         return self.hold()

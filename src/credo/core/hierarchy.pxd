@@ -5,9 +5,9 @@ from credo.core.boundaries cimport Boundaries
 
 cdef class FamilyChain:
     cdef public Py_ssize_t states, parents, configurations, increments, components
-    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign
+    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, link_starts, links, chosen
     cdef int32_t[:, ::1] parent_states
-    cdef double[::1] scores, information, intercept, slopes, log_widths, free_widths, shares, centres, spreads
+    cdef double[::1] scores, information, intercept, slopes, log_widths, component_widths, shares, centres, spreads
     cdef double[:, ::1] counts, barred, rests, deviations
     # work
     cdef double[:, ::1] effects, theta, logs, shifted, pull, push
@@ -26,8 +26,7 @@ cdef class FamilyChain:
     cdef void compute_base(self, Py_ssize_t j) noexcept nogil
     cdef double softmax(self, Py_ssize_t j) noexcept nogil
     cdef double log_likelihood(self) noexcept nogil
-    cdef double width(self, Py_ssize_t j) noexcept nogil
-    cdef double width_of(self, Py_ssize_t g) noexcept nogil
+    cdef double variance(self, Py_ssize_t j) noexcept nogil
     cdef double place(self) noexcept nogil
     cdef double log_likelihood_here(self) noexcept nogil
     cdef void pull_back(self, bint normal) noexcept nogil
@@ -51,5 +50,9 @@ cdef class FamilyChain:
     cdef Py_ssize_t draw_component(self) noexcept nogil
     cdef void draw_distribution(self, const int32_t* parent_states, bint deviating, double* out) noexcept nogil
     cdef double component_density(self, Py_ssize_t g, double squares) noexcept nogil
+    cdef double shift_widths(self, Py_ssize_t kind, double change) noexcept nogil
     cdef void add_widths(self, Py_ssize_t kind, double* count, double* total) noexcept nogil
+    cdef double mixture_density(self, double squares) noexcept nogil
+    cdef Py_ssize_t draw_component_given(self, double squares) noexcept nogil
+    cdef void update_linked(self) noexcept nogil
     cdef void update_components(self) noexcept nogil

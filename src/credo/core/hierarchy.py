@@ -11,9 +11,9 @@ next, less their mean over states:
     f_p(v)  =  Σ_{u < v} d_pu − mean        d_pu  =  a_pu · x + e_pu        a_pu ~ N(0, τ_p²)        e_pu ~ N(0, ω_p² I)
 
 x are equally spaced scores: a moves probability from low states to high ones, and e does anything else (only where the
-child has more than two states). Every width, τ_p, ω_p, the width of c and s_0 of ε, is log-normal around a centre that
-the CPTs of a network share. Component z(j) of ε_j says whether configuration j follows b_j (width s_0) or is free
-(fixed widths s_1 < s_2 < …), with shares π of the CPT.
+child has more than two states). The width of c is log-normal around a centre that the CPTs of a network share, and so
+are τ_p and ω_p relative to it. Component z(j) of ε_j says how closely configuration j follows b_j: widths s_1 < s_2 < …
+are fixed, and their shares π are those of the CPT.
 
 Given the widths, (c, a, e, ε) are updated together by Hamiltonian Monte Carlo [Neal, 2011], in coordinates
 ε̃_j = ε_j + w_j b_j, which are nearly independent of the rest [Papaspiliopoulos and others, 2003]; the widths given
@@ -29,6 +29,8 @@ from cython.cimports.libc.stdint import int32_t, int64_t
 
 
 BARRED = -1000.0  # the logarithm of a probability that is zero
+LINKED_ROUNDS = cython.declare(cython.Py_ssize_t, 4)
+MOST_LINKED = cython.declare(cython.Py_ssize_t, 7)  # configurations that follow another one
 
 
 @cython.cclass
@@ -36,7 +38,7 @@ class FamilyChain:
     """A chain of one CPT: where it is, what it needs to go on, and its updates."""
 
     def __init__(
-        self, sizes, states, parent_states, counts, free_widths, centres, spreads, seed, theta, logs, first_cell=0,
+        self, sizes, states, parent_states, counts, widths, centres, spreads, seed, theta, logs, first_cell=0,
         first_distribution=0, signs=None, boundaries=None, barred=None,
     ):  # fmt: skip
         """`theta` and `logs` are vectors of several CPTs, in which this one begins at `first_cell`.
@@ -56,12 +58,10 @@ class FamilyChain:
         self.scores = scores / (2 * scores.std()) if K > 1 else scores
         self.counts = counts
         self.barred = np.where(np.zeros((J, K), bool) if barred is None else barred, BARRED, 0.0)
-        self.free_widths, self.components = np.asarray(free_widths, float), 1 + len(free_widths)
+        self.component_widths, self.components = np.asarray(widths, float), len(widths)
         self.shares = np.full(self.components, 1.0 / self.components)
         self.centres, self.spreads = centres, spreads
-        self.log_widths = centres[0] + np.concatenate(
-            [[0.0], np.full(P, centres[1]), np.full(P, centres[2]), [centres[3] - centres[0]]]
-        )
+        self.log_widths = centres[0] + np.concatenate([[0.0], np.full(P, centres[1]), np.full(P, centres[2])])
         self.theta = theta[first_cell : first_cell + J * K].reshape(J, K)
         self.logs = logs[first_cell : first_cell + J * K].reshape(J, K)
         self.boundaries = Boundaries([0], [], [], [], [0, 1], theta, logs) if boundaries is None else boundaries
@@ -76,6 +76,10 @@ class FamilyChain:
         self.rests, self.g_rests, self.m_rests, self.n_rests, self.old_rests = np.zeros((5, A, K))
         self.deviations, self.shifted, self.g_deviations, self.m_deviations = np.zeros((4, J, K))
         self.n_deviations, self.old_shifted, self.pull, self.push = np.zeros((4, J, K))
+        links = self.boundaries.links(first_distribution, first_distribution + J)
+        self.link_starts = np.cumsum([0, *(len(each) for each in links)]).astype(np.int32)
+        self.links = np.concatenate([np.zeros(0), *links]).astype(np.int32)
+        self.chosen = np.zeros(MOST_LINKED + 1, np.int32)
         self.set_information(counts)
         for u in range(A):
             self.slopes[u] = 0.1 * self.sign[u]
@@ -98,7 +102,7 @@ class FamilyChain:
                 self.deviations[j, k] = logs[j, k] - self.base[k]
             size = np.sqrt(np.square(np.asarray(self.deviations[j])).mean())
             self.component[j] = int(
-                np.argmin(np.abs(np.log([self.width_of(g) for g in range(self.components)]) - np.log(size + 1e-9)))
+                np.argmin(np.abs(np.log([self.component_widths[g] for g in range(self.components)]) - np.log(size + 1e-9)))
             )
         self.log_likelihood()
 
@@ -185,9 +189,10 @@ class FamilyChain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def width(self, j: cython.Py_ssize_t) -> cython.double:
-        g: cython.Py_ssize_t = self.component[j]
-        return exp(self.log_widths[2 * self.parents + 1]) if g == 0 else self.free_widths[g - 1]
+    def variance(self, j: cython.Py_ssize_t) -> cython.double:
+        """Of the deviation of a configuration."""
+        width: cython.double = self.component_widths[self.component[j]]
+        return width * width
 
     @cython.cfunc
     @cython.nogil
@@ -284,7 +289,7 @@ class FamilyChain:
         precision: cython.double
         total: cython.double
         for j in range(self.configurations):
-            precision = 1.0 / (self.width(j) * self.width(j))
+            precision = 1.0 / self.variance(j)
             total = 0.0
             for k in range(self.states):
                 total += self.counts[j, k]
@@ -337,7 +342,7 @@ class FamilyChain:
                 self.mass_slopes[u] = exp(-2.0 * self.log_widths[1 + p])
                 self.mass_rests[u] = exp(-2.0 * self.log_widths[1 + self.parents + p])
         for j in range(self.configurations):
-            precision = 1.0 / (self.width(j) * self.width(j))
+            precision = 1.0 / self.variance(j)
             self.mass_deviations[j] = self.information[j] + precision
             self.weights[j] = self.information[j] / self.mass_deviations[j]
             about_base = self.weights[j] * precision
@@ -554,9 +559,6 @@ class FamilyChain:
         p: cython.Py_ssize_t
         z: cython.double
         value: cython.double
-        if g == 2 * self.parents + 1:
-            z = (t - self.centres[3]) / self.spreads[3]
-            return -0.5 * z * z
         if g > self.parents:
             z = (t - self.log_widths[0] - self.centres[2]) / self.spreads[2]
             return -0.5 * z * z
@@ -627,15 +629,10 @@ class FamilyChain:
         elif group <= self.parents:
             for u in range(self.first_increment[p], self.first_increment[p + 1]):
                 self.slopes[u] *= factor
-        elif group <= 2 * self.parents:
+        else:
             for u in range(self.first_increment[p], self.first_increment[p + 1]):
                 for k in range(self.states):
                     self.rests[u, k] *= factor
-        else:
-            for j in range(self.configurations):
-                if self.component[j] == 0:
-                    for k in range(self.states):
-                        self.deviations[j, k] *= factor
 
     @cython.cfunc
     @cython.nogil
@@ -654,19 +651,18 @@ class FamilyChain:
         then: cython.double
         t: cython.double
         b: cython.double
-        last: cython.Py_ssize_t = 2 * self.parents + 1
         self.compute_effects()
         now = self.log_likelihood()
-        for g in range(last + 1):
-            if g > self.parents and g < last and self.states == 2:
+        for g in range(2 * self.parents + 1):
+            if g > self.parents and self.states == 2:
                 continue
-            kind = 0 if g == 0 else 3 if g == last else 1 if g <= self.parents else 2
+            kind = 0 if g == 0 else 1 if g <= self.parents else 2
             n, squares = 0.0, 0.0
             if g == 0:
                 n = self.states - 1
                 for k in range(self.states):
                     squares += self.intercept[k] * self.intercept[k]
-            elif g < last:
+            else:
                 p = (g - 1) % self.parents
                 for u in range(self.first_increment[p], self.first_increment[p + 1]):
                     if kind == 1:
@@ -676,14 +672,6 @@ class FamilyChain:
                         n += self.states - 1
                         for k in range(self.states):
                             squares += self.rests[u, k] * self.rests[u, k]
-            else:
-                if self.parents == 0:
-                    continue
-                for j in range(self.configurations):
-                    if self.component[j] == 0:
-                        n += self.states - 1
-                        for k in range(self.states):
-                            squares += self.deviations[j, k] * self.deviations[j, k]
             self.log_widths[g] = self.slice_width(g, n, squares)
             t = self.log_widths[g] + 1.2 * normal(cython.address(self.random[0]))
             self.rescale(g, exp(t - self.log_widths[g]))
@@ -714,12 +702,6 @@ class FamilyChain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def width_of(self, g: cython.Py_ssize_t) -> cython.double:
-        return exp(self.log_widths[2 * self.parents + 1]) if g == 0 else self.free_widths[g - 1]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def update_components(self) -> cython.void:
         """The component of each deviation: given it; given it divided by its width; and with a new one from the prior."""
         j: cython.Py_ssize_t
@@ -728,29 +710,16 @@ class FamilyChain:
         phase: cython.Py_ssize_t
         K: cython.Py_ssize_t = self.states
         squares: cython.double
-        best: cython.double
-        total: cython.double
         now: cython.double
         then: cython.double
         factor: cython.double
         mean: cython.double
-        u: cython.double
         for j in range(self.configurations):
             self.compute_base(j)
             squares = 0.0
             for k in range(K):
                 squares += self.deviations[j, k] * self.deviations[j, k]
-            best, total = -INFINITY, 0.0
-            for g in range(self.components):
-                best = max(best, self.component_density(g, squares))
-            for g in range(self.components):
-                total += exp(self.component_density(g, squares) - best)
-            u = total * uniform(cython.address(self.random[0]))
-            for g in range(self.components):
-                u -= exp(self.component_density(g, squares) - best)
-                self.component[j] = g
-                if u < 0.0:
-                    break
+            self.component[j] = self.draw_component_given(squares)
             for k in range(K):
                 self.logs[j, k] = self.base[k] + self.deviations[j, k]
             now = self.softmax(j)
@@ -759,13 +728,13 @@ class FamilyChain:
                 if phase == 0:
                     if g == self.component[j]:
                         continue
-                    factor = self.width_of(g) / self.width_of(self.component[j])
+                    factor = self.component_widths[g] / self.component_widths[self.component[j]]
                     for k in range(K):
                         self.shifted[j, k] = self.deviations[j, k] * factor
                 else:
                     mean = 0.0
                     for k in range(K):
-                        self.shifted[j, k] = self.width_of(g) * normal(cython.address(self.random[0]))
+                        self.shifted[j, k] = self.component_widths[g] * normal(cython.address(self.random[0]))
                         mean += self.shifted[j, k] / K
                     for k in range(K):
                         self.shifted[j, k] -= mean
@@ -786,17 +755,130 @@ class FamilyChain:
 
     @cython.cfunc
     @cython.nogil
+    @cython.exceptval(check=False)
+    def mixture_density(self, squares: cython.double) -> cython.double:
+        """The log density of a deviation, its component summed over."""
+        g: cython.Py_ssize_t
+        best: cython.double = -INFINITY
+        total: cython.double = 0.0
+        for g in range(self.components):
+            best = max(best, self.component_density(g, squares))
+        for g in range(self.components):
+            total += exp(self.component_density(g, squares) - best)
+        return best + log(total)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_component_given(self, squares: cython.double) -> cython.Py_ssize_t:
+        """A draw of the component of a deviation."""
+        g: cython.Py_ssize_t
+        level: cython.double = self.mixture_density(squares)
+        u: cython.double = uniform(cython.address(self.random[0]))
+        for g in range(self.components - 1):
+            u -= exp(self.component_density(g, squares) - level)
+            if u < 0.0:
+                return g
+        return self.components - 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def update_linked(self) -> cython.void:
+        """A new deviation from the prior for each configuration that statements link with others, some of which follow.
+
+        They change by the same amount. So configurations that a statement holds near each other can leave a corner
+        together, which none of them could alone.
+        """
+        j: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        l: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        count: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        width: cython.double
+        mean: cython.double
+        change: cython.double
+        old: cython.double
+        new: cython.double
+        hold: cython.bint
+        for j in range(self.configurations):
+            if self.link_starts[j] == self.link_starts[j + 1]:
+                continue
+            self.chosen[0], count = j, 1
+            for i in range(self.link_starts[j], self.link_starts[j + 1]):
+                if count <= MOST_LINKED and uniform(cython.address(self.random[0])) < 0.5:
+                    self.chosen[count] = self.links[i]
+                    count += 1
+            g = self.draw_component()
+            width, mean = self.component_widths[g], 0.0
+            for k in range(K):
+                self.pull[j, k] = width * normal(cython.address(self.random[0]))
+                mean += self.pull[j, k] / K
+            for k in range(K):
+                self.push[j, k] = self.pull[j, k] - mean - self.deviations[j, k]
+            change = 0.0
+            for i in range(count):
+                l = self.chosen[i]
+                old, new = 0.0, 0.0
+                for k in range(K):
+                    change -= self.counts[l, k] * self.logs[l, k]
+                    self.shifted[l, k] = self.deviations[l, k] + self.push[j, k]
+                    old += self.deviations[l, k] * self.deviations[l, k]
+                    new += self.shifted[l, k] * self.shifted[l, k]
+                if i > 0:
+                    change += self.mixture_density(new) - self.mixture_density(old)
+                self.compute_base(l)
+                for k in range(K):
+                    self.logs[l, k] = self.base[k] + self.shifted[l, k]
+                change += self.softmax(l)
+            hold = log(uniform(cython.address(self.random[0]))) < change
+            for i in range(count):
+                hold = hold and self.boundaries.hold_at(self.first_distribution + self.chosen[i])
+            for i in range(count):
+                l = self.chosen[i]
+                if hold:
+                    new = 0.0
+                    for k in range(K):
+                        self.deviations[l, k] = self.shifted[l, k]
+                        new += self.shifted[l, k] * self.shifted[l, k]
+                    self.component[l] = g if i == 0 else self.draw_component_given(new)
+                else:
+                    self.compute_base(l)
+                    for k in range(K):
+                        self.logs[l, k] = self.base[k] + self.deviations[l, k]
+                    self.softmax(l)
+
+    @cython.cfunc
+    @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
     def component_density(self, g: cython.Py_ssize_t, squares: cython.double) -> cython.double:
-        s: cython.double = self.width_of(g)
+        s: cython.double = self.component_widths[g]
         return log(self.shares[g]) - (self.states - 1) * log(s) - 0.5 * squares / (s * s)
+
+    def adapt(self, share: cython.double):
+        """Let the information of the counts be nearer to what it is where the chain is, by this share."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        total: cython.double
+        spread: cython.double
+        for j in range(self.configurations):
+            total, spread = 0.0, 1.0
+            for k in range(self.states):
+                total += self.counts[j, k]
+                spread -= self.theta[j, k] * self.theta[j, k]
+            self.information[j] += share * (total * spread / max(self.states - 1, 1) - self.information[j])
 
     def update(self):
         """Widths and components, given where the trajectory ended."""
         with cython.nogil:
             if self.parents:
                 self.update_components()
+            if self.bounded:
+                for _ in range(LINKED_ROUNDS):
+                    self.update_linked()
             self.update_widths()
 
     def set_shares(self, shares: cython.const[cython.double][::1]):
@@ -839,7 +921,7 @@ class FamilyChain:
         """θ of a configuration without coordinates, where effects are computed: from the prior, or its base alone."""
         k: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        width: cython.double = self.width_of(self.draw_component()) if deviating else 0.0
+        width: cython.double = self.component_widths[self.draw_component()] if deviating else 0.0
         highest: cython.double = -INFINITY
         total: cython.double = 0.0
         for k in range(self.states):
@@ -969,6 +1051,20 @@ class FamilyChain:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def shift_widths(self, kind: cython.Py_ssize_t, change: cython.double) -> cython.double:
+        """Add to the logarithms of all widths of a kind, with what has them; returns the log-likelihood then."""
+        g: cython.Py_ssize_t
+        first: cython.Py_ssize_t = 0 if kind == 0 else 1 if kind == 1 else 1 + self.parents
+        last: cython.Py_ssize_t = 1 + self.parents if kind == 1 else 1 + 2 * self.parents
+        for g in range(first, last):
+            self.rescale(g, exp(change))
+            self.log_widths[g] += change
+        self.compute_effects()
+        return self.log_likelihood()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def add_widths(
         self, kind: cython.Py_ssize_t, count: cython.pointer(cython.double), total: cython.pointer(cython.double)
     ) -> cython.void:
@@ -977,9 +1073,6 @@ class FamilyChain:
         if kind == 0:
             count[0] += 1.0
             total[0] += self.log_widths[0]
-        elif kind == 3 and self.parents:
-            count[0] += 1.0
-            total[0] += self.log_widths[2 * self.parents + 1]
         elif kind == 1 or (kind == 2 and self.states > 2):
             for p in range(self.parents):
                 count[0] += 1.0

@@ -14,9 +14,10 @@ from cython.cimports.credo.core.variates import uniform
 from cython.cimports.libc.math import INFINITY, ceil, exp, log, sqrt
 from cython.cimports.libc.stdint import uint64_t
 
-MOST_STEPS = cython.declare(cython.Py_ssize_t, 24)
+MOST_STEPS = cython.declare(cython.Py_ssize_t, 40)
 MOST_REFLECTIONS = cython.declare(cython.Py_ssize_t, 400)  # of a trajectory, which is rejected with more
-LONGEST = cython.declare(cython.double, 1.6)  # of a trajectory; a quarter of a period where the masses are right
+LONGEST = cython.declare(cython.double, 6.0)  # of a trajectory; a period where the masses are right
+LONGEST_BOUNDED = cython.declare(cython.double, 2.5)  # where reflections take most of the time
 TARGET = cython.declare(cython.double, 0.8)  # the share of trajectories to accept
 
 
@@ -140,7 +141,7 @@ class Trajectories:
             family.place()
         before = self.density() - energy
         count = cython.cast(
-            cython.Py_ssize_t, ceil(LONGEST * (0.4 + 0.6 * uniform(cython.address(self.random[0]))) / step)
+            cython.Py_ssize_t, ceil((LONGEST_BOUNDED if self.bounded else LONGEST) * (0.4 + 0.6 * uniform(cython.address(self.random[0]))) / step)
         )
         count = min(count, MOST_STEPS)
         for i in range(count):

@@ -20,7 +20,7 @@ from credo.errors import MissingExtraError, OptionError
 from credo.model.expansion import expand
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult, one_row_per_probability
-from credo.sampling.convergence import nested_r_hat, r_hat
+from credo.posterior.convergence import nested_r_hat, r_hat
 from credo.sampling.intervals import chain_draws, draw_count
 from credo.sampling.posterior import PosteriorResult
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS

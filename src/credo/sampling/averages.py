@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.sampling.convergence import LARGEST_R_HAT, standard_errors
+from credo.posterior.convergence import LARGEST_R_HAT, standard_errors
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.types import Flags, Numbers

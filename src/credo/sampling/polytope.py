@@ -19,7 +19,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.kernels.threads import map_in_threads
-from credo.sampling.convergence import effective_sizes, effective_sizes_of_short_chains, nested_r_hat, r_hat
+from credo.posterior.convergence import effective_sizes, effective_sizes_of_short_chains, nested_r_hat, r_hat
 from credo.sampling.directions import without_rays
 from credo.sampling.region import Region, geometry_of, region_of, seeded, with_learned
 from credo.sampling.vectorised import SUPERCHAINS

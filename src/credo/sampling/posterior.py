@@ -46,7 +46,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of, not_mixed
-from credo.sampling.convergence import (
+from credo.posterior.convergence import (
     LARGEST_R_HAT,
     effective_sizes,
     effective_sizes_of_short_chains,

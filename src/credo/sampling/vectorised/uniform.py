@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.sampling.convergence import starts_matter
+from credo.posterior.convergence import starts_matter
 from credo.sampling.region import Region, scattered_points, with_learned
 from credo.sampling.vectorised import AGREEING, CHAINS, LEAST_DRAWS, MOST_SWEEPS, SCATTERED, SUPERCHAINS, WARMUP_SHARE
 from credo.sampling.vectorised.gibbs import SweepPlan, plan_of, sweep_moves

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from credo.sampling.convergence import (
+from credo.posterior.convergence import (
     effective_sizes,
     effective_sizes_of_short_chains,
     nested_r_hat,

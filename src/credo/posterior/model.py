@@ -1,0 +1,218 @@
+"""What chains draw: the CPTs in coordinates of the hierarchical prior, and the boundaries that statements set.
+
+Configurations have coordinates of their own where rows reach them or a statement names them. The others follow their
+CPT's base: what is drawn for them says nothing about the rest, so that configurations without rows never speak
+against an influence. States are numbered from low to high here, in whatever order the network lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from credo.constraints.constraint_set import InfluenceOrder, LinearConstraints
+from credo.model.graphs import connected_components
+from credo.model.layout import Layout
+from credo.types import Flags, Indices, Numbers
+
+EQUALITY_WIDTH = 0.001  # how far draws may be from an equality, which would otherwise leave them no room to move
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledFamily:
+    """One CPT: configurations and states in the order of the chain, and where they are elsewhere."""
+
+    name: str
+    sizes: tuple[int, ...]  # of the parents
+    states: int
+    parent_states: Indices  # (configurations, parents) int32
+    cells: Indices  # (configurations, states) in the layout
+    signs: Indices  # (parents,) of influences that hold whatever the other parents are
+    kept: Indices  # the configurations with coordinates
+    places: Indices  # (configurations,) their numbers among these, or -1
+    first: int  # cell in the vectors of chains
+
+    @property
+    def size(self) -> int:
+        """How many cells it has in the vectors of chains."""
+        return len(self.kept) * self.states
+
+    @property
+    def strides(self) -> Indices:
+        """How far apart configurations are that differ in one state of a parent."""
+        return np.array([int(np.prod(self.sizes[p + 1 :])) for p in range(len(self.sizes))], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundaryRows:
+    """Linear constraints on the cells of chains, entries sorted by cell; inequalities alone."""
+
+    starts: Indices
+    cells: Indices
+    coefficients: Numbers
+    bounds: Numbers
+
+    def take(self, rows: Indices) -> BoundaryRows:
+        """Some of them."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return BoundaryRows(starts, self.cells[entries], self.coefficients[entries], self.bounds[rows])
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledModel:
+    """All CPTs that are drawn, CPTs that statements link one after another."""
+
+    layout: Layout
+    families: tuple[SampledFamily, ...]
+    groups: tuple[tuple[int, ...], ...]  # families that move together
+    rows: BoundaryRows
+    row_group: Indices  # (rows,)
+    cells: Indices  # (cells of chains,) where each is in the layout
+    first_cell: Indices  # (distributions + 1,) in the vectors of chains
+    barred: Flags  # (cells of chains,) which statements make zero
+
+    @property
+    def size(self) -> int:
+        """How many cells the vectors of chains have."""
+        return len(self.cells)
+
+
+def sampled_model(
+    layout: Layout,
+    names: Sequence[str],  # of the variables whose CPTs are learned
+    reached: Flags,  # (cells of the layout,) that rows can have
+    linear: LinearConstraints,
+    influences: Sequence[InfluenceOrder],
+    orders: Mapping[str, Indices],  # of variables whose states the network does not list from low to high
+    zeros: Indices,  # parameters that statements make zero
+) -> SampledModel:
+    """Which configurations have coordinates, and what bounds them.
+
+    An influence alone is a boundary between neighbours among the configurations with coordinates; the others
+    are put between them when a draw is made. All other statements give coordinates to every configuration they name.
+    """
+    by_child: dict[str, dict[str, int]] = {}
+    for each in influences:
+        by_child.setdefault(each.child, {})[each.parent] = each.sign
+    wide = {each.statement for each in influences if each.alone}
+    own = linear.take(~np.isin(linear.statements, list(wide))) if wide else linear
+    touched = np.zeros(layout.size, dtype=np.bool_)
+    touched[own.indices] = True
+    families = [_family(layout, name, reached | touched, by_child.get(name, {}), orders) for name in names]
+    placed, owner = np.full((2, layout.size), -1, dtype=np.int64)
+    for number, name in enumerate(names):
+        owner[layout.slice_of(name)] = number
+    # Families that a constraint links are neighbours in the vectors of chains.
+    linked_rows = owner[own.indices] if own.indices.size else np.zeros(0, dtype=np.int64)
+    labels = connected_components(linked_rows, len(families) + own.entry_constraints, len(families) + len(own))
+    order = np.argsort(labels[: len(families)], kind="stable")
+    arranged: list[SampledFamily] = []
+    first = 0
+    for number in order.tolist():
+        family = families[number]
+        arranged.append(replace(family, first=first))
+        placed[family.cells[family.kept].ravel()] = np.arange(first, first + family.size)
+        first += family.size
+    groups_of = labels[: len(families)][order]
+    cuts = [0, *(np.flatnonzero(np.diff(groups_of)) + 1).tolist(), len(arranged)]
+    groups = tuple(tuple(range(a, b)) for a, b in pairwise(cuts))
+    group_of_family = {arranged[i].name: g for g, members in enumerate(groups) for i in members}
+
+    parts: list[tuple[Indices, Numbers, float]] = []
+    row_groups: list[int] = []
+    for number in range(len(own)):
+        piece = slice(own.starts[number], own.starts[number + 1])
+        if piece.start == piece.stop:
+            continue
+        places, values = placed[own.indices[piece]], own.coefficients[piece]
+        by_cell = np.argsort(places, kind="stable")
+        group = group_of_family[names[owner[own.indices[piece.start]]]]
+        bound = float(own.bounds[number])
+        if own.equality[number]:
+            parts.append((places[by_cell], values[by_cell], bound + EQUALITY_WIDTH))
+            parts.append((places[by_cell], -values[by_cell], -bound + EQUALITY_WIDTH))
+            row_groups += [group, group]
+        else:
+            parts.append((places[by_cell], values[by_cell], bound))
+            row_groups.append(group)
+    for family in arranged:
+        if any(each.child == family.name and each.alone for each in influences):
+            ordered = _ordered_rows(family)
+            parts += ordered
+            row_groups += [group_of_family[family.name]] * len(ordered)
+    sizes = [family.states for family in arranged for _ in family.kept]
+    cells = np.concatenate([family.cells[family.kept].ravel() for family in arranged]) if arranged else np.zeros(0, np.int64)
+    pinned = np.zeros(layout.size, dtype=np.bool_)
+    pinned[zeros] = True
+    rows = BoundaryRows(
+        np.cumsum([0, *(len(places) for places, _, _ in parts)]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *(places for places, _, _ in parts)]),
+        np.concatenate([np.zeros(0), *(values for _, values, _ in parts)]),
+        np.array([bound for _, _, bound in parts], dtype=np.float64),
+    )
+    return SampledModel(
+        layout,
+        tuple(arranged),
+        groups,
+        rows,
+        np.array(row_groups, dtype=np.int64),
+        cells,
+        np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        pinned[cells],
+    )
+
+
+def _family(
+    layout: Layout, name: str, reached: Flags, signs: Mapping[str, int], orders: Mapping[str, Indices]
+) -> SampledFamily:
+    network = layout.network
+    parents = network.parents[name]
+    shape = network.shape(name)
+    sizes, states = tuple(shape[:-1]), shape[-1]
+    cells = (layout.offsets[name] + np.arange(int(np.prod(shape)))).reshape(shape)
+    for axis, variable in enumerate((*parents, name)):
+        if variable in orders:
+            cells = np.take(cells, orders[variable], axis=axis)
+    cells = np.ascontiguousarray(cells.reshape(-1, states))
+    grid = np.indices(sizes, dtype=np.int32).reshape(len(sizes), len(cells)).T
+    kept = np.flatnonzero(reached[cells].any(axis=1))
+    places = np.full(len(cells), -1, dtype=np.int64)
+    places[kept] = np.arange(len(kept))
+    return SampledFamily(
+        name,
+        sizes,
+        states,
+        np.ascontiguousarray(grid),
+        cells,
+        np.array([signs.get(parent, 0) for parent in parents], dtype=np.int32),
+        kept,
+        places,
+        0,
+    )
+
+
+def _ordered_rows(family: SampledFamily) -> list[tuple[Indices, Numbers, float]]:
+    """P(child ≥ k) of a configuration is at most that of the next ones with coordinates in the order of influences."""
+    states = family.parent_states[family.kept] * np.where(family.signs == 0, 1, family.signs)
+    signed = family.signs != 0
+    n, rows = len(states), []
+    same = (states[:, None, ~signed] == states[None, :, ~signed]).all(axis=2)
+    below = same & (states[:, None, signed] <= states[None, :, signed]).all(axis=2) & ~np.eye(n, dtype=np.bool_)
+    between = (below.astype(np.float32) @ below.astype(np.float32)) > 0.5
+    for low, high in zip(*np.nonzero(below & ~between), strict=True):
+        for k in range(1, family.states):
+            own = family.first + low * family.states + np.arange(k, family.states)
+            other = family.first + high * family.states + np.arange(k, family.states)
+            cells = np.concatenate((own, other))
+            values = np.concatenate((np.ones(len(own)), -np.ones(len(other))))
+            by_cell = np.argsort(cells, kind="stable")
+            rows.append((cells[by_cell].astype(np.int64), values[by_cell], 0.0))
+    return rows

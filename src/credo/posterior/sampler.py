@@ -1,0 +1,202 @@
+"""The posterior mean of all CPTs with its uncertainty: chains are started, run, watched, and averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import Constraints
+from credo.constraints.feasibility import InfeasibleError, interior_of
+from credo.errors import SamplingError, listing
+from credo.findings import Finding
+from credo.model.layout import Layout
+from credo.model.network import Network
+from credo.options import PosteriorOptions
+from credo.posterior.chains import Chain, CompleteRows, Likelihood, PriorConstants
+from credo.posterior.convergence import LARGEST_R_HAT, effective_sizes, r_hat
+from credo.posterior.draws import PosteriorResult
+from credo.posterior.model import SampledModel, sampled_model
+from credo.posterior.starts import starting_points
+from credo.types import Flags, Indices, Numbers
+
+Progress = Callable[[int, int], None]
+
+SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more than a tenth of the deviation
+MOST_LISTED = 100  # configurations that a finding names
+MOST_CPTS = 5  # that have findings of their own; more have one together
+MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
+NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its chains do
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IncompleteRows:
+    """The likelihood of rows with missing values, in the cells of the layout of learned CPTs."""
+
+    likelihood: Likelihood  # expected counts, those of complete families and pseudo-counts among them
+    complete: Callable[[int], CompleteRows]  # what completes the rows of a chain, from its number
+    reached: Flags  # (cells,) that a completed row can have
+    expected: Numbers  # (cells,) counts where EM ended
+
+
+def posterior(
+    network: Network,
+    names: Sequence[str],
+    counts: Numbers,  # (cells of the layout,) of complete families, and pseudo-counts
+    constraints: Constraints,
+    blocks: Sequence[Block],
+    *,
+    options: PosteriorOptions,
+    seed: int,
+    incomplete: IncompleteRows | None = None,
+    constants: PriorConstants | None = None,
+    progress: Progress | None = None,
+) -> PosteriorResult:
+    """The posterior of the CPTs of `names`; the same seed gives the same result."""
+    began = perf_counter()
+    layout = constraints.layout
+    model = _model(layout, names, counts, constraints, blocks, incomplete)
+    rng = np.random.default_rng([seed, 0])
+    known = counts if incomplete is None else incomplete.expected
+    starts = starting_points(layout, blocks, known, options.chains, rng)
+    fixed = [name for name in layout.names if name not in set(names)]
+    for start in starts:
+        for name in fixed:
+            layout.view(start, name)[...] = network.cpt_array(name).reshape(-1, len(network.states(name)))
+    chains = [
+        Chain(
+            model,
+            counts,
+            constants or PriorConstants(),
+            [seed, 1 + number],
+            start,
+            None if incomplete is None else incomplete.likelihood,
+            None if incomplete is None else incomplete.complete(number),
+            known,
+        )
+        for number, start in enumerate(starts)
+    ]
+    learned = Layout.of(network, without=set(network.names) - set(names))
+    cells = np.concatenate([np.arange(layout.size)[layout.slice_of(name)] for name in learned.names])
+    globals()["LAST"] = chains
+    draws, sizes, mixed = _run(chains, layout.size, cells, options, progress)
+    if not np.isfinite(draws).all():
+        raise SamplingError(
+            "The draws are not finite numbers: counts or a prior are too extreme to be sampled. Use the method cmap, "
+            "or smaller weights and priors."
+        )
+    means, deviations = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
+    errors = deviations / np.sqrt(np.maximum(sizes, 1.0))
+    return PosteriorResult(
+        learned,
+        *(learned.unpack(values, learned.names) for values in (means, deviations, errors)),
+        sizes,
+        mixed,
+        tuple(_unmixed(learned, ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION))),
+        perf_counter() - began,
+        draws,
+        seed,
+    )
+
+
+def _model(
+    layout: Layout,
+    names: Sequence[str],
+    counts: Numbers,
+    constraints: Constraints,
+    blocks: Sequence[Block],
+    incomplete: IncompleteRows | None,
+) -> SampledModel:
+    linear = constraints.linear.take(constraints.linear.hard)
+    numbers = np.flatnonzero(constraints.linear.hard)
+    place = np.full(len(constraints.linear), -1, dtype=np.int64)
+    place[numbers] = np.arange(len(numbers))
+    equality = linear.equality.copy()
+    zeros: list[Indices] = [np.zeros(0, dtype=np.int64)]
+    for block in blocks:
+        interior = interior_of(block)
+        if interior is None:
+            raise InfeasibleError
+        equality[place[block.constraint_numbers[interior.tight_constraints]]] = True
+        zeros.append(block.parameters[interior.zero_parameters])
+    reached = counts > 0.0
+    if incomplete is not None:
+        reached |= incomplete.reached
+    return sampled_model(
+        layout, names, reached, replace(linear, equality=equality), constraints.influences, constraints.orders,
+        np.concatenate(zeros),
+    )  # fmt: skip
+
+
+def _run(
+    chains: Sequence[Chain], size: int, cells: Indices, options: PosteriorOptions, progress: Progress | None
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Draws of these cells by all chains; more of them while some have not mixed, up to `max_draws`."""
+    whole = np.empty(size)
+    done, total = 0, len(chains) * (options.warmup + options.draws * options.thinning)
+
+    def tick(steps: int) -> None:
+        nonlocal done
+        done += steps
+        if progress is not None:
+            progress(min(done, total), total)
+
+    for chain in chains:
+        for step in range(options.warmup):
+            chain.step(True)
+            if step % 50 == 49:
+                tick(50)
+    kept = np.empty((len(chains), options.draws, len(cells)))
+    first = 0
+    while True:
+        for number, chain in enumerate(chains):
+            for draw in range(first, kept.shape[1]):
+                for _ in range(options.thinning):
+                    chain.step(False)
+                chain.draw(whole)
+                kept[number, draw] = whole[cells]
+                if draw % 50 == 49:
+                    tick(50 * options.thinning)
+        sizes, mixed = effective_sizes(kept), r_hat(kept)
+        varying = kept.std(axis=(0, 1)) > NO_DEVIATION
+        good = not (((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying).any()
+        first = kept.shape[1]
+        if good or first >= options.max_draws:
+            return kept, sizes, mixed
+        more = np.empty((len(chains), min(2 * first, options.max_draws), len(cells)))
+        more[:, :first] = kept
+        total += len(chains) * (more.shape[1] - first) * options.thinning
+        kept = more
+
+
+def _unmixed(layout: Layout, doubtful: Flags) -> Iterator[Finding]:
+    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT, or all together if many."""
+    if not doubtful.any():
+        return
+    network, starts = layout.network, layout.distribution_starts()
+    families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(doubtful, starts)))
+    limits = f"effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above {LARGEST_R_HAT}"
+    unmixed = np.unique(families).tolist()
+    if len(unmixed) > MOST_CPTS:
+        yield Finding(
+            "not mixed",
+            f"The draws are too few to be relied on in {len(families):,} of {len(starts):,} configurations; "
+            f"{MORE_DRAWS}. Their {limits}. They are in the CPTs of "
+            f"{listing([layout.names[family] for family in unmixed])}; fit.diagnostics() shows all.",
+        )
+        return
+    for family in unmixed:
+        name, places = layout.names[family], configurations[families == family].tolist()
+        among, end = f" in {len(places)} of {network.configurations(name)} configurations", "."
+        if network.parents[name]:
+            end = f", for{':' if len(places) <= MOST_LISTED else ', among others:'}"
+        yield Finding(
+            "not mixed",
+            f"{name}: the draws are too few to be relied on{among if network.parents[name] else ''}; "
+            f"{MORE_DRAWS}. The {limits}{end}",
+            name,
+            tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),
+        )
