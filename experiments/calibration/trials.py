@@ -27,11 +27,10 @@ import credo
 from credo.constraints.violations import excess_by_statement
 from credo.estimation.prepare import PreparedModel, prepare_model
 from credo.knowledge import knowledge_for
+from credo.posterior.draws import PosteriorResult, cpt_draws
 from credo.questions.answers import query_network
 from credo.sampling import posterior as posterior_module
 from credo.sampling.distributions import Hyperparameters
-from credo.sampling.intervals import cpt_draws
-from credo.sampling.posterior import PosteriorResult
 from credo.sampling.prior_draws import PriorDraw, draw_from_prior, with_unseen
 from credo.testing import with_missing_values
 from credo.types import Flags, Numbers

@@ -21,7 +21,7 @@ def centred(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def prior_draws(rng: np.random.Generator, sizes: list[int], states: int, signs: list[int], n: int) -> np.ndarray:
-    """θ of all configurations under the model of `credo.core.hierarchy`, written independently: (n, configurations, K)."""
+    """θ of all configurations under the model of `credo.core.hierarchy`: (n, configurations, states)."""
     width = np.exp(CENTRES[0] + SPREADS[0] * rng.normal(size=n))
     eta = width[:, None] * centred(rng, n, states)
     grid = np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), sizes), axis=1)

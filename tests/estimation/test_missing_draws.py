@@ -14,9 +14,9 @@ from credo.errors import OptionError
 from credo.estimation import missing_draws
 from credo.model.network import Network
 from credo.options import EMOptions
+from credo.posterior.draws import PosteriorResult
 from credo.progress import ProgressEvent
 from credo.report.fit_text import fit_summary
-from credo.sampling.posterior import PosteriorResult
 
 STATES = ["no", "yes"]
 QUICK = EMOptions(starts=1)

@@ -154,6 +154,6 @@ def draws_of(fit: credo.Fit) -> np.ndarray:
 
 def joints_of(fit: credo.Fit) -> np.ndarray:
     """P(a, b, c) in every draw of a fit of `ABC`, (draws, a, b, c)."""
-    draws, layout = draws_of(fit), fit.posterior.sampled.layout  # type: ignore[union-attr]
+    draws, layout = draws_of(fit), fit.posterior.layout  # type: ignore[union-attr]
     parts = [draws[:, layout.slice_of(name)].reshape(-1, *ABC.shape(name)) for name in "abc"]
     return np.einsum("da,dab,dabc->dabc", *parts)

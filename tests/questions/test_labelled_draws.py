@@ -14,9 +14,8 @@ from arviz_stats.base import array_stats
 import credo
 from credo.errors import CredoError, MissingExtraError, OptionError, TooLargeError
 from credo.options import PosteriorOptions
+from credo.posterior.draws import PosteriorResult, chain_draws
 from credo.questions.labelled_draws import import_arviz, labelled_draws
-from credo.sampling.intervals import chain_draws
-from credo.sampling.posterior import PosteriorResult
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 
 SMALL = PosteriorOptions(chains=2, draws=50)

@@ -87,7 +87,7 @@ def test_narrow_statements_are_found_and_compete(bounds: tuple[tuple[float, floa
     rows = pl.DataFrame({"a": ["n", "y"], "c": ["n", "y"]})
     many = credo.PosteriorOptions(chains=16, draws=8000, max_draws=8000)
     free = credo.fit(network, rows, "P(a=y) >= 1e-6\nP(c=y | each a) >= 1e-6", method="posterior", posterior=many)
-    draws, layout = draws_of(free), free.posterior.sampled.layout  # type: ignore[union-attr]
+    draws, layout = draws_of(free), free.posterior.layout  # type: ignore[union-attr]
     of_a, of_c = draws[:, layout.slice_of("a")], draws[:, layout.slice_of("c")].reshape(-1, 2, 2)
     given = of_a[:, 1] * of_c[:, 1, 1] / (of_a * of_c[:, :, 1]).sum(axis=1)
     text = "\n".join(f"expert x with reliability 0.8: {low} <= P(a=y | c=y) <= {high}" for low, high in bounds)

@@ -10,9 +10,8 @@ import pytest
 
 import credo
 from credo.options import PosteriorOptions
+from credo.posterior.draws import PosteriorResult, chain_draws, cpt_draws, draw_count, draw_order
 from credo.sampling import intervals
-from credo.sampling.intervals import chain_draws, cpt_draws, draw_count, draw_order
-from credo.sampling.posterior import PosteriorResult
 from tests.helpers.amounts import amounts
 
 STATES: Mapping[str, list[str]] = {"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}

@@ -10,8 +10,8 @@ import pytest
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint
 from credo.kernels.sampler_arrays import Mixture
-from credo.sampling.compiled_chains import CompiledChains
 from credo.posterior.convergence import effective_sizes, effective_sizes_of_short_chains
+from credo.sampling.compiled_chains import CompiledChains
 from credo.sampling.distributions import Hyperparameters, SampledDistributions, arrays_of, sampled_distributions
 from credo.sampling.joint_updates import supports_of
 from credo.sampling.predicted_components import predicted_cpt

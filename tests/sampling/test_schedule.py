@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from credo.kernels import threads
+from credo.posterior.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling import averages, compiled_chains
 from credo.sampling.compiled_chains import CompiledChains
-from credo.posterior.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling.distributions import Draws, Hyperparameters, appended, arrays_of, sampled_distributions
 from credo.sampling.region import geometry_of, region_of
 from credo.sampling.schedule import needed_effort, schedule_of, still_needed

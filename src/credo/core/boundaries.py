@@ -50,7 +50,7 @@ class Boundaries:
     @cython.exceptval(check=False)
     def hold(self) -> cython.bint:
         row: cython.Py_ssize_t
-        for row in range(self.count):
+        for row in range(self.count):  # noqa: SIM110
             if not self.value(row) <= ROUNDING:
                 return False
         return True

@@ -4,8 +4,8 @@ The distribution of the child in configuration j of its P parents, which has K s
 
     θ_j  =  softmax(η_j)        η_j  =  b_j + ε_j        b_j  =  c + Σ_p f_p(v_p(j))        ε_j  ~  N(0, s²_z(j) I)
 
-c is what all configurations share, f_p the effect of a parent's state, and ε_j what is left to the configuration. All of
-these are vectors of K numbers whose sum is zero. Effects are sums of increments from one state of the parent to the
+c is what all configurations share, f_p the effect of a parent's state, and ε_j what is left to the configuration. All
+of these are vectors of K numbers whose sum is zero. Effects are sums of increments from one state of the parent to the
 next, less their mean over states:
 
     f_p(v)  =  Σ_{u < v} d_pu − mean        d_pu  =  a_pu · x + e_pu        a_pu ~ N(0, τ_p²)        e_pu ~ N(0, ω_p² I)
@@ -26,7 +26,6 @@ from cython.cimports.credo.core.boundaries import Boundaries
 from cython.cimports.credo.core.variates import normal, uniform
 from cython.cimports.libc.math import INFINITY, exp, log, sqrt
 from cython.cimports.libc.stdint import int32_t, int64_t
-
 
 BARRED = -1000.0  # the logarithm of a probability that is zero
 LINKED_ROUNDS = cython.declare(cython.Py_ssize_t, 4)
@@ -101,9 +100,8 @@ class FamilyChain:
             for k in range(self.states):
                 self.deviations[j, k] = logs[j, k] - self.base[k]
             size = np.sqrt(np.square(np.asarray(self.deviations[j])).mean())
-            self.component[j] = int(
-                np.argmin(np.abs(np.log([self.component_widths[g] for g in range(self.components)]) - np.log(size + 1e-9)))
-            )
+            nearest = np.abs(np.log(self.component_widths) - np.log(size + 1e-9))
+            self.component[j] = int(np.argmin(nearest))
         self.log_likelihood()
 
     # The density ------------------------------------------------------------------------------------------------------
@@ -280,7 +278,7 @@ class FamilyChain:
     @cython.nogil
     @cython.exceptval(check=False)
     def gradient(self) -> cython.double:
-        """The log density of (c, a, e, ε̃) given the widths, without the likelihood, where θ is; and the gradient with it."""
+        """The log prior density of (c, a, e, ε̃) given the widths, where θ is; and the gradient of the posterior's."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         p: cython.Py_ssize_t
@@ -619,7 +617,6 @@ class FamilyChain:
     @cython.exceptval(check=False)
     def rescale(self, group: cython.Py_ssize_t, factor: cython.double) -> cython.void:
         """Multiply what has the width of this group by a factor."""
-        j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         u: cython.Py_ssize_t
         p: cython.Py_ssize_t = (group - 1) % max(1, self.parents)
@@ -640,7 +637,6 @@ class FamilyChain:
     def update_widths(self) -> cython.void:
         """Every width, given the coordinates, and then given the coordinates divided by it."""
         g: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         u: cython.Py_ssize_t
         p: cython.Py_ssize_t
@@ -703,7 +699,7 @@ class FamilyChain:
     @cython.nogil
     @cython.exceptval(check=False)
     def update_components(self) -> cython.void:
-        """The component of each deviation: given it; given it divided by its width; and with a new one from the prior."""
+        """The component of each deviation: given it, given it divided by its width, and with a new one."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         g: cython.Py_ssize_t
@@ -793,7 +789,7 @@ class FamilyChain:
         j: cython.Py_ssize_t
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        l: cython.Py_ssize_t
+        each: cython.Py_ssize_t
         g: cython.Py_ssize_t
         count: cython.Py_ssize_t
         K: cython.Py_ssize_t = self.states
@@ -820,35 +816,35 @@ class FamilyChain:
                 self.push[j, k] = self.pull[j, k] - mean - self.deviations[j, k]
             change = 0.0
             for i in range(count):
-                l = self.chosen[i]
+                each = self.chosen[i]
                 old, new = 0.0, 0.0
                 for k in range(K):
-                    change -= self.counts[l, k] * self.logs[l, k]
-                    self.shifted[l, k] = self.deviations[l, k] + self.push[j, k]
-                    old += self.deviations[l, k] * self.deviations[l, k]
-                    new += self.shifted[l, k] * self.shifted[l, k]
+                    change -= self.counts[each, k] * self.logs[each, k]
+                    self.shifted[each, k] = self.deviations[each, k] + self.push[j, k]
+                    old += self.deviations[each, k] * self.deviations[each, k]
+                    new += self.shifted[each, k] * self.shifted[each, k]
                 if i > 0:
                     change += self.mixture_density(new) - self.mixture_density(old)
-                self.compute_base(l)
+                self.compute_base(each)
                 for k in range(K):
-                    self.logs[l, k] = self.base[k] + self.shifted[l, k]
-                change += self.softmax(l)
+                    self.logs[each, k] = self.base[k] + self.shifted[each, k]
+                change += self.softmax(each)
             hold = log(uniform(cython.address(self.random[0]))) < change
             for i in range(count):
                 hold = hold and self.boundaries.hold_at(self.first_distribution + self.chosen[i])
             for i in range(count):
-                l = self.chosen[i]
+                each = self.chosen[i]
                 if hold:
                     new = 0.0
                     for k in range(K):
-                        self.deviations[l, k] = self.shifted[l, k]
-                        new += self.shifted[l, k] * self.shifted[l, k]
-                    self.component[l] = g if i == 0 else self.draw_component_given(new)
+                        self.deviations[each, k] = self.shifted[each, k]
+                        new += self.shifted[each, k] * self.shifted[each, k]
+                    self.component[each] = g if i == 0 else self.draw_component_given(new)
                 else:
-                    self.compute_base(l)
+                    self.compute_base(each)
                     for k in range(K):
-                        self.logs[l, k] = self.base[k] + self.deviations[l, k]
-                    self.softmax(l)
+                        self.logs[each, k] = self.base[k] + self.deviations[each, k]
+                    self.softmax(each)
 
     @cython.cfunc
     @cython.nogil

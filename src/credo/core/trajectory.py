@@ -92,11 +92,10 @@ class Trajectories:
         row: cython.Py_ssize_t
         u: cython.Py_ssize_t
         found: cython.Py_ssize_t
-        count: cython.Py_ssize_t
         if not self.bounded:
             self.drift(time)
             return True
-        for count in range(MOST_REFLECTIONS):
+        for _ in range(MOST_REFLECTIONS):
             self.boundaries.remember()
             piece, found = left, -1
             for family in self.families:
@@ -134,17 +133,15 @@ class Trajectories:
         energy: cython.double = 0.0
         chance: cython.double = 0.0
         step: cython.double = exp(self.log_step if adapting else self.mean_log_step)
+        length: cython.double
         count: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         for family in self.families:
             energy += family.begin()
             family.place()
         before = self.density() - energy
-        count = cython.cast(
-            cython.Py_ssize_t, ceil((LONGEST_BOUNDED if self.bounded else LONGEST) * (0.4 + 0.6 * uniform(cython.address(self.random[0]))) / step)
-        )
-        count = min(count, MOST_STEPS)
-        for i in range(count):
+        length = (LONGEST_BOUNDED if self.bounded else LONGEST) * (0.4 + 0.6 * uniform(cython.address(self.random[0])))
+        count = min(cython.cast(cython.Py_ssize_t, ceil(length / step)), MOST_STEPS)
+        for _ in range(count):
             for family in self.families:
                 family.kick(0.5 * step)
             if not self.move(step):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
@@ -18,22 +17,33 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
+from credo.posterior.chains import CompleteRows
+from credo.posterior.draws import PosteriorResult
+from credo.posterior.sampler import IncompleteRows
+from credo.posterior.sampler import posterior as sample_posterior
 from credo.sampling.general_updates import EQUALITY_WIDTH
 from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PRODUCT_MISSED, PosteriorResult, posterior
+from credo.sampling.posterior import PRODUCT_MISSED, posterior
 from credo.statistics.counts import Counts
-from credo.types import Indices
+from credo.statistics.inference.draw_missing import draw_missing
+from credo.statistics.inference.expected_counts import Prepared, expected_cells
+from credo.types import Indices, Numbers
 
 NOT_MIXED = "not mixed"
 
 
 def estimate(problem: Problem) -> Solution:
     """Sample, average, and report whether the draws can be trusted."""
+    if _has_influences_alone(problem):
+        return _average_hierarchical(problem, problem.vector(), None)
     return _average(problem, problem.data.counts, None)
 
 
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
+    if _has_influences_alone(problem) and _have_one_likelihood(problem, rows):
+        observed = problem.vector(rows.prepared.observed)
+        return _average_hierarchical(problem, observed, incomplete_rows(problem, rows))
     exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
     missing = MissingValues.of(
         problem.model.network,
@@ -46,6 +56,64 @@ def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
         rows.start,
     )
     return _average(problem, rows.prepared.observed, missing)
+
+
+def _has_influences_alone(problem: Problem) -> bool:
+    """Whether nothing but influences that must hold is stated, for which the hierarchical prior has its own form."""
+    constraints = problem.model.constraints
+    alone = [each.statement for each in constraints.influences if each.alone]
+    others = constraints.general or constraints.products or constraints.ties
+    return problem.model.doubts is None and not others and bool(np.isin(constraints.linear.statements, alone).all())
+
+
+def _have_one_likelihood(problem: Problem, rows: Incomplete) -> bool:
+    """Whether the rows are in one place, untied, and of hidden states that can be told apart."""
+    same = isinstance(rows.prepared, Prepared) and rows.prepared.layout.names == problem.layout.names
+    return same and rows.tied is None and not rows.exchanges.variables
+
+
+def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
+    """The likelihood of incomplete rows, with its derivatives, and how their missing values are drawn."""
+    prepared, added = rows.prepared, problem.pseudo_counts()
+    assert isinstance(prepared, Prepared)
+
+    def likelihood(theta: Numbers) -> tuple[Numbers, float]:
+        expected, value = expected_cells(prepared, theta)
+        return expected + added, value + float(added @ np.log(theta))
+
+    def complete(chain: int) -> CompleteRows:
+        generator = np.random.SeedSequence([problem.settings.seed, chain]).generate_state(4, np.uint64)
+        return lambda theta: draw_missing(prepared, theta, generator)
+
+    uniform = problem.layout.pack(
+        {
+            name: problem.model.network.cpt_array(name)
+            if name in problem.model.kept
+            else np.full(problem.model.network.shape(name), 1.0 / len(problem.model.network.states(name)))
+            for name in problem.layout.names
+        }
+    )
+    reached = expected_cells(prepared, uniform)[0] > 0.0
+    return IncompleteRows(likelihood, complete, reached, rows.expected + added)
+
+
+def _average_hierarchical(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:
+    result = sample_posterior(
+        problem.model.network,
+        problem.model.names,
+        counts,
+        problem.model.constraints,
+        problem.model.blocks,
+        options=problem.settings.options.posterior,
+        seed=problem.settings.seed,
+        incomplete=incomplete,
+        progress=problem.notify,
+    )
+    kinds = {finding.kind for finding in result.findings}
+    theta = problem.layout.pack({**problem.model.network.cpts, **result.means})
+    violated = violated_findings(problem.model.constraints, theta)
+    status = Status.VIOLATED if violated else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
+    return Solution(result.means, status, (*violated, *result.findings), posterior=result, soft_weight=0.0)
 
 
 def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:
@@ -110,9 +178,8 @@ def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
 def _pinned_at_zero(problem: Problem, result: PosteriorResult) -> Iterator[tuple[Block, Indices]]:
     """The parameters of each block that are zero in every draw: the knowledge leaves them nothing else."""
     zero = np.logical_not(result.draws.any(axis=(0, 1)))
-    ends = np.cumsum([0, *(block.size for block in problem.model.blocks)])
-    for block, (start, stop) in zip(problem.model.blocks, pairwise(ends.tolist()), strict=True):
-        yield block, block.parameters[zero[start:stop]]
+    for block in problem.model.blocks:
+        yield block, block.parameters[zero[result.cells_of(problem.layout, block.parameters)]]
 
 
 POSTERIOR = Method(

@@ -30,8 +30,8 @@ from credo.explain.summary import summarise
 from credo.explain.violations import UnusedStatement, statement_excesses
 from credo.knowledge import Knowledge
 from credo.model.network import Network
+from credo.posterior.draws import PosteriorResult
 from credo.progress import EXPLAINING, ProgressEvent, ProgressListener
-from credo.sampling.posterior import PosteriorResult
 from credo.types import Indices
 
 MAX_CONFIGURATIONS = 4_096  # of one variable that are explained

@@ -20,9 +20,9 @@ from credo.knowledge import Knowledge
 from credo.knowledge.experts import Expert as NamedExpert
 from credo.knowledge.experts import expert_of
 from credo.model.network import Network
+from credo.posterior.draws import PosteriorResult
 from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
 from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral, GeneralRegion, with_general_blocks
-from credo.sampling.posterior import PosteriorResult
 from credo.statistics.general_statements import GeneralStatements
 from credo.types import Flags, Indices, Numbers
 
@@ -203,12 +203,13 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     if problem.model.constraints.general:
         means = problem.layout.pack({**problem.model.network.cpts, **posterior.means})
         region = GeneralRegion(GeneralStatements.of(problem.model.constraints, problem.model.network), means)
-        blocks = with_general_blocks(blocks, region, posterior.sampled.layout)
+        blocks = with_general_blocks(blocks, region, posterior.layout)
         general = DrawnGeneral.of(region, blocks)
     blocks, doubted = apart(blocks, problem.model.doubts, general)
     if not doubted.parameters:  # all that these statements are about is fixed
         return {number: StatementEffect((), 0.0) for number in problem.model.doubts.numbers.tolist()}
-    draws = posterior.draws[:, :, : doubted.parameters]
+    parameters = np.concatenate([block.parameters for block in blocks])[: doubted.parameters]
+    draws = posterior.draws[:, :, posterior.cells_of(problem.layout, parameters)]
     true = doubted.true(draws).reshape(len(problem.model.doubts), -1)
     draws = draws.reshape(-1, doubted.parameters)
     mean = draws.mean(axis=0)

@@ -17,8 +17,7 @@ from credo.knowledge.network_names import each_of
 from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
-from credo.sampling.intervals import draws_of, interval_ends
-from credo.sampling.posterior import PosteriorResult
+from credo.posterior.draws import PosteriorResult, draws_of, interval_ends
 from credo.statistics.questions import answer, as_batch, factors_of
 
 LEVEL = 0.95

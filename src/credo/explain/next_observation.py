@@ -20,7 +20,7 @@ import numpy as np
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import AllowedRanges
-from credo.sampling.posterior import PosteriorResult
+from credo.posterior.draws import PosteriorResult
 from credo.statistics.prior import pseudo_counts
 from credo.types import Numbers
 
@@ -110,10 +110,9 @@ def _of_matching_dirichlet(mean: Numbers, deviation: Numbers) -> tuple[Numbers, 
 def _from_draws(problem: Problem, result: PosteriorResult) -> dict[str, dict[int, tuple[float, float]]]:
     """The same for the distributions in blocks, from their draws."""
     found: dict[str, dict[int, tuple[float, float]]] = {}
-    draws, start = np.concatenate(result.draws), 0  # chains one after the other
+    draws = np.concatenate(result.draws)  # chains one after the other
     for block in problem.model.blocks:
-        own = draws[:, start : start + block.size]
-        start += block.size
+        own = draws[:, result.cells_of(problem.layout, block.parameters)]
         for d, (name, index) in enumerate(block.configurations):
             part = own[:, block.distributions[d] : block.distributions[d + 1]]
             found.setdefault(name, {})[index] = _of_draws(part)

@@ -19,7 +19,11 @@ from credo.types import Numbers
 class PriorConstants:
     """The constants of the prior; [the method](docs/method.md) says what they mean and how little depends on them."""
 
-    centres: tuple[float, float, float] = (0.5, 0.0, -0.7)  # of log widths: intercepts, slopes and rests relative to them
+    centres: tuple[float, float, float] = (
+        0.5,
+        0.0,
+        -0.7,
+    )  # of log widths: intercepts, slopes and rests relative to them
     deviations: tuple[float, float, float] = (0.7, 0.7, 0.7)  # of what a network's centres may be
     spreads: tuple[float, float, float] = (0.8, 1.0, 1.0)  # of widths around these
     widths: tuple[float, ...] = (0.1, 0.3, 0.9, 2.5, 6.0)  # of deviations, from following the base to being free
@@ -83,7 +87,7 @@ class Chain:
             self.families, self._centres, self._spreads, np.array(constants.centres), np.array(constants.deviations),
             np.array(constants.shares), [*seed, -2 % 2**32],
         )  # fmt: skip
-        self._buffers = [(np.empty((len(f.cells), f.states)), np.empty((len(f.cells), f.states)), np.empty((len(f.cells), f.states))) for f in model.families]
+        self._buffers = [np.empty((3, *family.cells.shape)) for family in model.families]
 
     def _boundaries(self, group: int | None) -> Boundaries | None:
         model = self.model

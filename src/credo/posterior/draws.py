@@ -52,6 +52,15 @@ class PosteriorResult:
         """The variables whose CPTs were learned."""
         return self.layout.names
 
+    def cells_of(self, layout: Layout, parameters: Indices) -> Indices:
+        """Where parameters of another layout, of learned CPTs, are among the draws."""
+        if layout.names == self.layout.names:
+            return parameters
+        places = np.full(layout.size, -1, dtype=np.int64)
+        for name in self.names:
+            places[layout.slice_of(name)] = np.arange(self.layout.size)[self.layout.slice_of(name)]
+        return places[parameters]
+
     def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """The credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
         if not 0.0 < level < 1.0:

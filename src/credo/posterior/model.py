@@ -149,7 +149,11 @@ def sampled_model(
             parts += ordered
             row_groups += [group_of_family[family.name]] * len(ordered)
     sizes = [family.states for family in arranged for _ in family.kept]
-    cells = np.concatenate([family.cells[family.kept].ravel() for family in arranged]) if arranged else np.zeros(0, np.int64)
+    cells = (
+        np.concatenate([family.cells[family.kept].ravel() for family in arranged])
+        if arranged
+        else np.zeros(0, np.int64)
+    )
     pinned = np.zeros(layout.size, dtype=np.bool_)
     pinned[zeros] = True
     rows = BoundaryRows(

@@ -81,7 +81,6 @@ def posterior(
     ]
     learned = Layout.of(network, without=set(network.names) - set(names))
     cells = np.concatenate([np.arange(layout.size)[layout.slice_of(name)] for name in learned.names])
-    globals()["LAST"] = chains
     draws, sizes, mixed = _run(chains, layout.size, cells, options, progress)
     if not np.isfinite(draws).all():
         raise SamplingError(

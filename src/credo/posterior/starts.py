@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.program import Program
 from credo.model.layout import Layout
@@ -46,17 +47,20 @@ def starting_points(
     return starts
 
 
-def _widened(block: Block):
+def _widened(block: Block) -> LinearConstraints:
     """The constraints of a block with room around equalities; half of what draws have, so that a start is inside."""
     linear = block.linear.take(block.linear.hard)
     if not linear.equality.any():
         return linear
-    equal = np.flatnonzero(linear.equality)
-    upper = replace(linear, equality=np.zeros_like(linear.equality), bounds=linear.bounds + np.where(linear.equality, 0.5 * EQUALITY_WIDTH, 0.0))
-    lower = linear.take(equal)
-    lower = replace(lower, equality=np.zeros(len(equal), dtype=np.bool_), coefficients=-lower.coefficients, bounds=-lower.bounds + 0.5 * EQUALITY_WIDTH)
-    from credo.constraints.constraint_set import joined
-
+    room = np.where(linear.equality, 0.5 * EQUALITY_WIDTH, 0.0)
+    upper = replace(linear, equality=np.zeros_like(linear.equality), bounds=linear.bounds + room)
+    equal = linear.take(linear.equality)
+    lower = replace(
+        equal,
+        equality=np.zeros_like(equal.equality),
+        coefficients=-equal.coefficients,
+        bounds=-equal.bounds + 0.5 * EQUALITY_WIDTH,
+    )
     return joined([upper, lower])
 
 

@@ -19,12 +19,12 @@ from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
 from credo.model.network import Network
+from credo.posterior.draws import interval_ends
 from credo.probability_texts import interval_percents, percent_digits
 from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
 from credo.questions.question_draws import cpt_distribution, draws_for
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.intervals import interval_ends
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
 from credo.terminal import escape
 from credo.types import Json, Numbers, Soft

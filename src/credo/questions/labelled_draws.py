@@ -18,12 +18,10 @@ import numpy as np
 from credo.constraints.stage_costs import Cost, check_memory
 from credo.errors import MissingExtraError, OptionError
 from credo.model.expansion import expand
+from credo.posterior.convergence import r_hat
+from credo.posterior.draws import PosteriorResult, chain_draws, draw_count
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult, one_row_per_probability
-from credo.posterior.convergence import nested_r_hat, r_hat
-from credo.sampling.intervals import chain_draws, draw_count
-from credo.sampling.posterior import PosteriorResult
-from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.types import Numbers
 
 if TYPE_CHECKING:
@@ -70,8 +68,8 @@ def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> 
         raise MissingExtraError("xarray", "arviz", "Labelling draws") from None
     posterior, network = sampled_posterior(fit), expand(fit.network).network
     wanted = cpt_names(fit, names)
-    shape = _long_chains(posterior)
-    cells = [network.cpt_array(name).size for name in wanted if name in posterior.sampled.names]
+    shape = posterior.draws.shape[:2]
+    cells = [network.cpt_array(name).size for name in wanted if name in posterior.names]
     cost = Cost(8.0 * draw_count(posterior) * (sum(cells) + COPIES * max(cells, default=0)), 0.0)
     limit = fit.memory_limit
     check_memory(cost, limit, f"The draws of {len(wanted)} CPTs", FEWER)
@@ -80,8 +78,8 @@ def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> 
     taken = {"chain", "draw", *dimensions.values()}
     arrays = {}
     for name in wanted:
-        if name in posterior.sampled.names:
-            values = chain_draws(posterior, name).reshape(*shape, *network.shape(name))
+        if name in posterior.names:
+            values = chain_draws(posterior, name)
         else:
             fixed = network.cpt_array(name)
             values = np.broadcast_to(fixed, (*shape, *fixed.shape))
@@ -104,7 +102,7 @@ def diagnostics(fit: FitResult, name: str | None = None) -> pl.DataFrame:
     posterior = sampled_posterior(fit)
     if name is not None:
         (only,) = cpt_names(fit, name)
-        if only not in posterior.sampled.names:
+        if only not in posterior.names:
             raise OptionError(f"The CPT of {only} was not learned: there are no draws of it.")
         sizes, mixed = _effective_sizes(posterior, only), _r_hat(posterior, only)
         return one_row_per_probability(
@@ -117,7 +115,7 @@ def diagnostics(fit: FitResult, name: str | None = None) -> pl.DataFrame:
         )
     rows = []
     for each in cpt_names(fit):
-        if each in posterior.sampled.names:
+        if each in posterior.names:
             sizes, mixed = _effective_sizes(posterior, each), _r_hat(posterior, each)
             error = float(posterior.errors[each].max())
             rows.append((each, error, float(sizes.min()), float(mixed.max())))
@@ -146,12 +144,6 @@ def cpt_names(fit: FitResult, names: Sequence[str] | str | None = None) -> list[
     return list(found)
 
 
-def _long_chains(posterior: PosteriorResult) -> tuple[int, int]:
-    """How many chains other tools are given, and how many draws each has."""
-    chains, count = posterior.cpt_means.shape[:2]
-    return (SUPERCHAINS, count * CHAINS // SUPERCHAINS) if chains == CHAINS else (chains, count)
-
-
 def _effective_sizes(posterior: PosteriorResult, name: str) -> Numbers:
     """How many independent draws each mean is worth, (parents…, child): variance / error²; none where nothing varies.
 
@@ -164,8 +156,7 @@ def _effective_sizes(posterior: PosteriorResult, name: str) -> Numbers:
 
 
 def _r_hat(posterior: PosteriorResult, name: str) -> Numbers:
-    """R-hat of the draws of each number, (parents…, child); nested where there are hundreds of short chains."""
+    """R-hat of the draws of each number, (parents…, child)."""
     draws = chain_draws(posterior, name)
     flat = draws.reshape(*draws.shape[:2], -1)
-    found = nested_r_hat(flat, SUPERCHAINS) if len(flat) == CHAINS else r_hat(flat)
-    return found.reshape(draws.shape[2:])
+    return r_hat(flat).reshape(draws.shape[2:])

@@ -11,10 +11,10 @@ from credo.errors import TooLargeError
 from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.posterior.draws import MOST_CELLS, interval_ends
 from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import cpt_distribution, draws_for, why_no_interval
 from credo.results.fit_results import FitResult, require_level
-from credo.sampling.intervals import MOST_CELLS, interval_ends
 from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
     BatchedCPTs,

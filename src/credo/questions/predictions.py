@@ -14,18 +14,18 @@ from credo.io.number_columns import warn_outside
 from credo.io.tables import read_table
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.questions.marginals import Evidence, predict_case
-from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult, require_level
-from credo.sampling.intervals import (
+from credo.posterior.draws import (
     LEAST_DRAWS,
     MOST_CELLS,
     MOST_DRAWS,
+    PosteriorResult,
     cpts_under_draws,
     interval_ends,
     quantile_levels,
 )
-from credo.sampling.posterior import PosteriorResult
+from credo.questions.marginals import Evidence, predict_case
+from credo.questions.question_draws import why_no_interval
+from credo.results.fit_results import FitResult, require_level
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import posterior as posterior_of_rows
 from credo.statistics.questions import answer_rows, factors_of, relevant_evidence

@@ -19,10 +19,9 @@ from credo.io.tables import read_table
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.model.noisy import full_cpt
+from credo.posterior.draws import PosteriorResult, cpt_draws, draw_count
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FitResult
-from credo.sampling.intervals import cpt_draws, draw_count
-from credo.sampling.posterior import PosteriorResult
 from credo.statistics.completed_rows import BatchedCPTs, Completion, completion_of
 from credo.statistics.posterior_predictive import (
     Discrepancies,
@@ -170,7 +169,7 @@ def _cpts(fit: FitResult, replicates: int) -> tuple[BatchedCPTs, int]:
     found: dict[str, Numbers] = {}
 
     def drawn(name: str) -> Numbers:
-        if isinstance(posterior, PosteriorResult) and name in posterior.sampled.names:
+        if isinstance(posterior, PosteriorResult) and name in posterior.names:
             return np.asarray(cpt_draws(posterior, name, replicates))
         return network.cpt_array(name)[None]
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from credo.model.network import Network
+from credo.posterior.draws import MOST_CELLS, PosteriorResult, draws_of
 from credo.results.fit_results import FitResult
-from credo.sampling.intervals import MOST_CELLS, draws_of
-from credo.sampling.posterior import PosteriorResult
 from credo.statistics.questions import BatchedCPTs, Factors, relevant_evidence
 from credo.types import Numbers
 

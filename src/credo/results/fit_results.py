@@ -273,7 +273,7 @@ class FitResult:
     @property
     def doubt(self) -> DoubtResult | None:
         """How probable statements are and how reliable experts; None where no statement was doubted."""
-        from credo.sampling.posterior import PosteriorResult
+        from credo.posterior.draws import PosteriorResult
 
         return self.posterior.doubt if isinstance(self.posterior, PosteriorResult) else None
 

@@ -15,9 +15,9 @@ from time import perf_counter
 import numpy as np
 
 from credo.options import PosteriorOptions
+from credo.posterior.convergence import effective_sizes, r_hat
 from credo.sampling.averages import SMALLEST_SIZE, averages_of, not_mixed
 from credo.sampling.compiled_chains import CompiledChains
-from credo.posterior.convergence import effective_sizes, r_hat
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions, appended, arrays_of
 from credo.sampling.doubted_statements import DoubtedConstraints
 from credo.sampling.doubtful_moves import DoubtfulMoves

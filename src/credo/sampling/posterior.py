@@ -45,7 +45,6 @@ from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of, not_mixed
 from credo.posterior.convergence import (
     LARGEST_R_HAT,
     effective_sizes,
@@ -53,6 +52,8 @@ from credo.posterior.convergence import (
     nested_r_hat,
     r_hat,
 )
+from credo.posterior.draws import PosteriorResult
+from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of, not_mixed
 from credo.sampling.directions import without_moves, without_rays
 from credo.sampling.distributions import (
     Draws,
@@ -78,6 +79,7 @@ from credo.sampling.general_updates import (
     require_moves,
     with_general_blocks,
 )
+from credo.sampling.joint_draws import joint_draws
 from credo.sampling.long_chains import LARGEST_R_HAT_OF_TRUTH, Progress, sample_long_chains, truth_of
 from credo.sampling.missing_values import MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
@@ -104,7 +106,7 @@ VECTORISED_SWEEPS = 200  # and sweeps of all chains that the draws need
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PosteriorResult:
+class DirichletChains:
     """Means and standard deviations of all CPTs, (parents…, child), and the draws behind them.
 
     `errors` are the Monte-Carlo standard errors of the means: how much another seed would change them.
@@ -128,12 +130,6 @@ class PosteriorResult:
     cpt_weights: Numbers = field(repr=False)  # (chains, draws, families, components) π
     seed: int = 0
     doubt: DoubtResult | None = field(default=None, repr=False)  # where statements may be wrong
-
-    def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
-        """The central credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
-        from credo.sampling.intervals import interval
-
-        return interval(self, name, level)
 
 
 def posterior(
@@ -211,27 +207,29 @@ def posterior(
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
     averages.errors[kept] = np.sqrt(averages.variances[kept] / sizes)
     doubt = None if doubted is None else _doubt_result(doubted, found, compiled, seed)
-    return PosteriorResult(
-        layout.unpack(averages.means),
-        layout.unpack(np.sqrt(averages.variances)),
-        layout.unpack(averages.errors),
-        sizes,
-        mixed,
-        (
-            *(plan.findings if compiled else ()),
-            *_unmixed(network, sampled, not_mixed(sizes, mixed), averages),
-            *_products_missed(blocks, found.theta),
-            *(() if doubt is None else _unmixed_statements(doubt)),
-        ),
-        perf_counter() - began,
-        sampled,
-        hyperparameters,
-        found.theta,
-        found.component,
-        found.means,
-        found.weights,
-        seed,
-        doubt,
+    return joint_draws(
+        DirichletChains(
+            layout.unpack(averages.means),
+            layout.unpack(np.sqrt(averages.variances)),
+            layout.unpack(averages.errors),
+            sizes,
+            mixed,
+            (
+                *(plan.findings if compiled else ()),
+                *_unmixed(network, sampled, not_mixed(sizes, mixed), averages),
+                *_products_missed(blocks, found.theta),
+                *(() if doubt is None else _unmixed_statements(doubt)),
+            ),
+            perf_counter() - began,
+            sampled,
+            hyperparameters,
+            found.theta,
+            found.component,
+            found.means,
+            found.weights,
+            seed,
+            doubt,
+        )
     )
 
 

@@ -32,9 +32,9 @@ from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import Statement, to_text
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.posterior.draws import PosteriorResult
 from credo.results.fit_results import FitResult
 from credo.sampling.doubted_statements import DoubtedStatements
-from credo.sampling.posterior import PosteriorResult
 from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.records import Reader, Writer, damaged
 from credo.statistics.counts import Counts
@@ -261,46 +261,17 @@ def _check_counts(archive: Archive, counts: Counts) -> None:
 
 def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
     """Everything has the shape that it should have, and every draw is a distribution."""
-    sampled = posterior.sampled
-    layout, network = sampled.layout, sampled.layout.network
+    layout, network = posterior.layout, posterior.layout.network
     shapes = {name: network.shape(name) for name in layout.names}
     for what in (posterior.means, posterior.deviations, posterior.errors):
         _require(archive, {name: array.shape for name, array in what.items()} == shapes, "its means are of other CPTs")
     _require(archive, all(_is_distribution(mean) for mean in posterior.means.values()), "a mean is not a distribution")
-    distributions = len(layout.distribution_starts())
-    numbers = sampled.numbers
-    _require(archive, numbers.ndim == 1 and _within(numbers, distributions), "a distribution is nowhere")
-    _require(archive, len(set(numbers.tolist())) == len(numbers), "a distribution is there twice")
-    _require(archive, 0 <= sampled.constrained <= len(numbers), "it counts its distributions wrongly")
-    _require(archive, sampled.counts.shape == (int(sampled.starts[-1]),), "its counts are of other distributions")
-    _require(archive, sampled.seen.shape == numbers.shape, "its counts are of other distributions")
-    _require(archive, np.isfinite(sampled.counts).all() and (sampled.counts >= 0).all(), "a count is not a number")
-    _require(archive, sampled.predicted.shape == (layout.size,), "its counts are of other distributions")
-    _require(
-        archive, _are_distributions(sampled.predicted, layout.distribution_starts()), "a base is not a distribution"
-    )
-    strengths = posterior.hyperparameters.strengths()
-    _require(archive, np.isfinite(strengths).all() and (strengths > 0).all(), "a strength of the prior is not a number")
     _require(archive, posterior.seed >= 0, "its seed is negative")
-    chains, draws = posterior.draws.shape[:2] if posterior.draws.ndim == 3 else (0, 0)
-    components, cells = strengths.shape[1], int(sampled.cells[-1])
-    _require(archive, chains and draws, "it has no draws")
-    keeps_all = posterior.draws.shape[2] != sampled.constrained_size  # as where missing values were drawn
-    wanted = {
-        "draws": (sampled.size if keeps_all else sampled.constrained_size,),
-        "components": numbers.shape,
-        "cpt_means": (cells,),
-        "cpt_weights": (len(layout.names), components),
-    }
-    for name, shape in wanted.items():
-        found = getattr(posterior, name).shape
-        _require(archive, found == (chains, draws, *shape), f"posterior.{name} has the shape {found}")
-    _require(archive, _within(posterior.components, components), "a component is nowhere")
-    starts = sampled.starts[:-1] if keeps_all else sampled.starts[: sampled.constrained]
-    _require(archive, _are_distributions(posterior.draws, starts), "a draw is not a distribution")
-    _require(archive, _are_distributions(posterior.cpt_means, sampled.cells[:-1]), "a draw is not a distribution")
-    ends = np.zeros(1, dtype=np.int64)
-    _require(archive, _are_distributions(posterior.cpt_weights, ends), "a draw is not a distribution")
+    _require(archive, posterior.draws.ndim == 3, "its draws have another shape")
+    _require(archive, posterior.draws.shape[2] == layout.size, "its draws are of other CPTs")
+    for each in (posterior.effective_sizes, posterior.r_hat):
+        _require(archive, each.shape == (layout.size,), "its diagnostics are of other CPTs")
+    _require(archive, _are_distributions(posterior.draws, layout.distribution_starts()), "a draw is not a distribution")
 
 
 def _are_doubts(doubts: DoubtedStatements, statements: int) -> bool:

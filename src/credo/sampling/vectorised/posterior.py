@@ -17,8 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from credo.options import PosteriorOptions
-from credo.sampling.averages import SMALLEST_SIZE, averages_of
 from credo.posterior.convergence import LARGEST_R_HAT, effective_sizes_of_short_chains, nested_r_hat, starts_matter
+from credo.sampling.averages import SMALLEST_SIZE, averages_of
 from credo.sampling.directions import without_moves
 from credo.sampling.distributions import Draws, Hyperparameters, SampledDistributions
 from credo.sampling.joint_updates import supports_of
