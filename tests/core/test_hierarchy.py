@@ -34,7 +34,7 @@ def prior_draws(rng: np.random.Generator, sizes: list[int], states: int, signs: 
         )
         slopes = sign * np.abs(slopes) if sign else slopes
         increments = slopes[:, :, None] * scores
-        if states > 2 and not sign:
+        if states > 2:
             rests = width * np.exp(CENTRES[2] + SPREADS[2] * rng.normal(size=n))
             increments = increments + rests[:, None, None] * centred(rng, n, size - 1, states)
         effects = np.concatenate([np.zeros((n, 1, states)), increments.cumsum(axis=1)], axis=1)

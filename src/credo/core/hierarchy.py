@@ -305,7 +305,7 @@ class FamilyChain:
             for u in range(self.first_increment[p], self.first_increment[p + 1]):
                 self.g_slopes[u] -= precision * self.slopes[u]
                 value -= 0.5 * precision * self.slopes[u] * self.slopes[u]
-                if self.states > 2 and self.sign[u] == 0:
+                if self.states > 2:
                     for k in range(self.states):
                         self.g_rests[u, k] -= exp(-2.0 * self.log_widths[1 + self.parents + p]) * self.rests[u, k]
                         value -= (
@@ -453,7 +453,7 @@ class FamilyChain:
         for u in range(self.increments):
             self.m_slopes[u] = normal(cython.address(self.random[0])) * sqrt(self.mass_slopes[u])
             energy += 0.5 * self.m_slopes[u] * self.m_slopes[u] / self.mass_slopes[u]
-            if self.states > 2 and self.sign[u] == 0:
+            if self.states > 2:
                 energy += self.draw_centred(cython.address(self.m_rests[u, 0]), self.mass_rests[u])
         for j in range(self.configurations):
             energy += self.draw_centred(cython.address(self.m_deviations[j, 0]), self.mass_deviations[j])
@@ -501,7 +501,7 @@ class FamilyChain:
                 self.push[j, k] = 0.0
         self.pull_back(True)
         for u in range(self.increments):
-            if self.states == 2 or self.sign[u] != 0:
+            if self.states == 2:
                 for k in range(self.states):
                     self.n_rests[u, k] = 0.0
 
@@ -664,7 +664,7 @@ class FamilyChain:
                     if kind == 1:
                         n += 1
                         squares += self.slopes[u] * self.slopes[u]
-                    elif self.sign[u] == 0:
+                    else:
                         n += self.states - 1
                         for k in range(self.states):
                             squares += self.rests[u, k] * self.rests[u, k]
@@ -947,9 +947,9 @@ class FamilyChain:
     ):
         """The same under influences, which hold between all configurations, the ones drawn here too.
 
-        With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The base keeps the
-        order; limited by the configurations with coordinates it is the first point, and a few proposals from the prior
-        for each configuration, accepted where the order holds, make a draw of it.
+        With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The first point is the
+        base, moved into the order that the configurations with coordinates leave; a few proposals from the prior for
+        each configuration, accepted where the order holds, make a draw of it.
         """
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -960,8 +960,11 @@ class FamilyChain:
         K: cython.Py_ssize_t = self.states
         count: cython.Py_ssize_t = parent_states.shape[0]
         tail: cython.double
+        least: cython.double
         changed: cython.bint
         proposal: cython.double[::1] = np.empty(K)
+        ranks = (np.asarray(parent_states) * np.asarray(signs)).sum(axis=1)
+        order: int64_t[::1] = np.argsort(ranks, kind="stable")
         with cython.nogil:
             self.compute_effects()
             self.log_likelihood()
@@ -1003,14 +1006,23 @@ class FamilyChain:
                                 changed = True
                 if not changed:
                     break
+            for i in range(count):  # from configurations whose G is least on, each at least what lies below it
+                j = order[i]
+                if places[j] >= 0:
+                    continue
+                self.draw_distribution(cython.address(parent_states[j, 0]), False, cython.address(out[j, 0]))
+                tail = 0.0
+                for k in range(K - 1, 0, -1):
+                    tail += out[j, k]
+                    least = low[j, k]
+                    for p in range(self.parents):
+                        if signs[p] > 0 and parent_states[j, p] > 0:
+                            least = max(least, high[j - strides[p], k])
+                        if signs[p] < 0 and parent_states[j, p] + 1 < self.sizes[p]:
+                            least = max(least, high[j + strides[p], k])
+                    high[j, k] = max(least, min(tail, high[j, k]))
+                high[j, 0] = 1.0
             for j in range(count):
-                if places[j] < 0:
-                    self.draw_distribution(cython.address(parent_states[j, 0]), False, cython.address(out[j, 0]))
-                    tail = 0.0
-                    for k in range(K - 1, 0, -1):
-                        tail += out[j, k]
-                        high[j, k] = min(max(tail, low[j, k]), max(low[j, k], high[j, k]))
-                    high[j, 0] = 1.0
                 for k in range(K):
                     low[j, k] = high[j, k]  # from here on G of every configuration
             for sweep in range(3):
