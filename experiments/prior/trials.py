@@ -14,7 +14,6 @@ from credo.estimation.papers.interpolation import allowed_means, estimate_qmapc
 from credo.estimation.prepare import FOLDS
 from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.io.tables import stream_table
-from credo.sampling.posterior import posterior
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
 from credo.testing import true_statements

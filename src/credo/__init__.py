@@ -66,7 +66,7 @@ _HOMES = {
     "credo.knowledge.quantity": ("Quantity",),
     "credo.estimation.solvers.certificate": ("Certificate",),
     "credo.estimation.solution": ("TiedLikelihood", "Uncertainty"),
-    "credo.sampling.doubted_statements": ("DoubtResult", "ExpertReliability", "StatementBelief"),
+    "credo.posterior.beliefs": ("DoubtResult", "ExpertReliability", "StatementBelief"),
     "credo.explain.misfits": ("PredictiveCheck", "PredictiveChecks"),
     "credo.knowledge.query": ("Query",),
     "credo.questions.answers": ("Answer",),
@@ -245,6 +245,7 @@ if TYPE_CHECKING:
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TableFormat, TieReading
+    from credo.posterior.beliefs import DoubtResult, ExpertReliability, StatementBelief
     from credo.progress import ProgressEvent
     from credo.questions.answers import Answer
     from credo.questions.sensitivity import Sensitivity
@@ -262,7 +263,6 @@ if TYPE_CHECKING:
         VacuousStatement,
     )
     from credo.results.fit_results import FitResult
-    from credo.sampling.doubted_statements import DoubtResult, ExpertReliability, StatementBelief
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics

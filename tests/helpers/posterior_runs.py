@@ -11,7 +11,7 @@ import pytest
 from credo.constraints.blocks import Block
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from credo.constraints.lower import lower
 from credo.knowledge import Knowledge
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.doubted_statements import DoubtedStatements, Expert
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 from tests.helpers.posterior_runs import Given, family
 
 FLAT = Hyperparameters((3.0,), (), least_unseen_strength=3.0)  # Dirichlet(1, 1, 1)

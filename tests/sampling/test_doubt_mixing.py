@@ -14,7 +14,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.doubted_statements import DoubtedStatements, Expert
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 from tests.helpers.posterior_runs import Given
 
 FLAT = Hyperparameters((2.0,), (), least_unseen_strength=2.0)

@@ -14,7 +14,7 @@ from credo.sampling import missing_values as module
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
 from credo.sampling.missing_values import is_small
 from credo.sampling.plan import draw_bytes, sampling_plan
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 from tests.helpers.completions import exact_posterior, missing_values
 from tests.helpers.posterior_runs import both
 

@@ -25,7 +25,7 @@ from credo.progress import ProgressEvent
 from credo.sampling import averages
 from credo.sampling.distributions import Draws, Hyperparameters, arrays_of, sampled_distributions
 from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan, sampling_seconds
-from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, posterior
+from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised import posterior as vectorised_posterior
 from credo.statistics.prior import Dirichlet, NetworkPrior

@@ -13,7 +13,6 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling import predicted_components
 from credo.sampling.distributions import Hyperparameters, predicted_logs, sampled_distributions
-from credo.sampling.posterior import posterior
 from credo.sampling.predicted_components import MOST_ROWS, RESEMBLANCES, SHARES, pooled_shares, predicted_cpt
 from tests.helpers.amounts import amounts, seeds
 from tests.helpers.block_tasks import make_block

@@ -10,7 +10,6 @@ from credo.constraints.lower import lower
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling.posterior import posterior
 from credo.sampling.prior_draws import draw_from_prior, with_unseen
 from tests.helpers.posterior_runs import Given
 

@@ -11,7 +11,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Draws, Hyperparameters, sampled_distributions
 from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 from credo.sampling.relabelling import renamed, renamings_of
 from tests.helpers.completions import exact_posterior, missing_values
 from tests.helpers.posterior_runs import both

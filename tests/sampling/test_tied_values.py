@@ -15,7 +15,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions, TieReading
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.likelihood import tie_rows
 from tests.helpers.tied_posterior import Tie, tied_posterior

@@ -947,8 +947,8 @@ class FamilyChain:
     ):
         """The same under influences, which hold between all configurations, the ones drawn here too.
 
-        With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The first point is the
-        base, moved into the order that the configurations with coordinates leave; a few proposals from the prior for
+        With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The first point is
+        the base, moved into the order that the configurations with coordinates leave; a few proposals from the prior for
         each configuration, accepted where the order holds, make a draw of it.
         """
         j: cython.Py_ssize_t

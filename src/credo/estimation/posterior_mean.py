@@ -19,11 +19,11 @@ from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
 from credo.posterior.chains import CompleteRows
 from credo.posterior.draws import PosteriorResult
-from credo.posterior.sampler import IncompleteRows
-from credo.posterior.sampler import posterior as sample_posterior
+from credo.posterior.sampler import IncompleteRows, posterior
 from credo.sampling.general_updates import EQUALITY_WIDTH
+from credo.sampling.joint_draws import joint_draws
 from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PRODUCT_MISSED, posterior
+from credo.sampling.posterior import PRODUCT_MISSED, sample_chains
 from credo.statistics.counts import Counts
 from credo.statistics.inference.draw_missing import draw_missing
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
@@ -98,7 +98,7 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
 
 
 def _average_hierarchical(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:
-    result = sample_posterior(
+    result = posterior(
         problem.model.network,
         problem.model.names,
         counts,
@@ -128,7 +128,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         nonlocal detail
         detail = f"about {readable_seconds(seconds)} of sampling" if seconds >= LONG else ""
 
-    result = posterior(
+    chains = sample_chains(
         problem.model.network,
         problem.model.names,
         counts,
@@ -144,6 +144,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
         general=general,
         doubts=problem.model.doubts,
     )
+    result = joint_draws(chains)
     kinds = {finding.kind for finding in result.findings}
     means, general_missed = result.means, 0.0
     if general is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +16,9 @@ from credo.errors import OptionError
 from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
+from credo.posterior.beliefs import DoubtResult
 from credo.statistics.questions import BatchedCPTs, Factors
 from credo.types import Indices, Numbers
-
-if TYPE_CHECKING:
-    from credo.sampling.doubted_statements import DoubtResult
 
 MOST_DRAWS = 1000  # of all CPTs, under which a question is answered
 LEAST_DRAWS = 100  # below which the ends of a 95% interval rest on two or three draws

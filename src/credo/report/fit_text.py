@@ -20,11 +20,11 @@ from credo.explain.violations import ONLY_CHECKED
 from credo.findings import Finding
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.posterior.beliefs import ExpertReliability
 from credo.probability_texts import belief_digits, interval_digits, probability_digits
 from credo.report.check_text import plain_text
 from credo.results.fit_results import FitResult
 from credo.results.fit_statements import binding_statements, doubted_statements_of, has_multipliers, violated_statements
-from credo.sampling.doubted_statements import ExpertReliability
 from credo.types import Numbers
 
 FEW_VARIABLES = 12  # networks up to this size are shown CPT by CPT

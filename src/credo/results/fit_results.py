@@ -35,7 +35,7 @@ from credo.types import Json, Numbers
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.sampling.doubted_statements import DoubtResult
+    from credo.posterior.beliefs import DoubtResult
 
 
 @dataclass(frozen=True, slots=True)

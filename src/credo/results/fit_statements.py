@@ -21,8 +21,8 @@ from credo.types import Json
 if TYPE_CHECKING:
     import polars as pl
 
+    from credo.posterior.beliefs import DoubtResult, StatementBelief
     from credo.results.fit_results import FitResult
-    from credo.sampling.doubted_statements import DoubtResult, StatementBelief
 
 # Binding statements ---------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
+from credo.posterior.beliefs import DoubtResult
 from credo.posterior.convergence import (
     LARGEST_R_HAT,
     effective_sizes,
@@ -52,7 +53,6 @@ from credo.posterior.convergence import (
     nested_r_hat,
     r_hat,
 )
-from credo.posterior.draws import PosteriorResult
 from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of, not_mixed
 from credo.sampling.directions import without_moves, without_rays
 from credo.sampling.distributions import (
@@ -61,14 +61,7 @@ from credo.sampling.distributions import (
     SampledDistributions,
     sampled_distributions,
 )
-from credo.sampling.doubted_statements import (
-    DoubtedConstraints,
-    DoubtedStatements,
-    DoubtResult,
-    apart,
-    beliefs,
-    reliabilities,
-)
+from credo.sampling.doubted_statements import DoubtedConstraints, DoubtedStatements, apart, beliefs, reliabilities
 from credo.sampling.doubtful_moves import doubtful_moves
 from credo.sampling.general_updates import (
     DrawnGeneral,
@@ -79,7 +72,6 @@ from credo.sampling.general_updates import (
     require_moves,
     with_general_blocks,
 )
-from credo.sampling.joint_draws import joint_draws
 from credo.sampling.long_chains import LARGEST_R_HAT_OF_TRUTH, Progress, sample_long_chains, truth_of
 from credo.sampling.missing_values import MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
@@ -132,7 +124,7 @@ class DirichletChains:
     doubt: DoubtResult | None = field(default=None, repr=False)  # where statements may be wrong
 
 
-def posterior(
+def sample_chains(
     network: Network,
     names: Sequence[str],
     counts: Counts,
@@ -150,7 +142,7 @@ def posterior(
     general: GeneralRegion | None = None,
     doubts: DoubtedStatements | None = None,
     announce: Callable[[float], None] | None = None,
-) -> PosteriorResult:
+) -> DirichletChains:
     """The posterior of the CPTs of `names`, which the blocks constrain; the same seed gives the same result.
 
     Pseudo-counts of a `prior` are added to the data's; the hierarchical prior stays on top. `progress(done, total)` is
@@ -207,29 +199,27 @@ def posterior(
     kept, layout = sampled.parameters()[: len(sizes)], sampled.layout
     averages.errors[kept] = np.sqrt(averages.variances[kept] / sizes)
     doubt = None if doubted is None else _doubt_result(doubted, found, compiled, seed)
-    return joint_draws(
-        DirichletChains(
-            layout.unpack(averages.means),
-            layout.unpack(np.sqrt(averages.variances)),
-            layout.unpack(averages.errors),
-            sizes,
-            mixed,
-            (
-                *(plan.findings if compiled else ()),
-                *_unmixed(network, sampled, not_mixed(sizes, mixed), averages),
-                *_products_missed(blocks, found.theta),
-                *(() if doubt is None else _unmixed_statements(doubt)),
-            ),
-            perf_counter() - began,
-            sampled,
-            hyperparameters,
-            found.theta,
-            found.component,
-            found.means,
-            found.weights,
-            seed,
-            doubt,
-        )
+    return DirichletChains(
+        layout.unpack(averages.means),
+        layout.unpack(np.sqrt(averages.variances)),
+        layout.unpack(averages.errors),
+        sizes,
+        mixed,
+        (
+            *(plan.findings if compiled else ()),
+            *_unmixed(network, sampled, not_mixed(sizes, mixed), averages),
+            *_products_missed(blocks, found.theta),
+            *(() if doubt is None else _unmixed_statements(doubt)),
+        ),
+        perf_counter() - began,
+        sampled,
+        hyperparameters,
+        found.theta,
+        found.component,
+        found.means,
+        found.weights,
+        seed,
+        doubt,
     )
 
 

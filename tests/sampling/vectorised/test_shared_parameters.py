@@ -11,7 +11,7 @@ import credo
 from credo.io.tables import read_table
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
-from credo.sampling.posterior import PosteriorResult, posterior
+from credo.sampling.posterior import PosteriorResult
 from credo.sampling.vectorised.chain_states import InformativeDistributions, SummedDistributions
 from credo.sampling.vectorised.moves import EVERY
 from credo.sampling.vectorised.shared_parameters import Splits
