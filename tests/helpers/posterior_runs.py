@@ -11,7 +11,7 @@ import pytest
 from credo.constraints.blocks import Block
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ OPTIONS = {"chains", "draws", "warmup", "thinning", "max_draws"}
 both = pytest.mark.parametrize("compiled", [False, True], ids=["vectorised", "compiled"])
 
 
-def learn(counts: np.ndarray, blocks: tuple[Block, ...] = (), **given: object) -> PosteriorResult:
+def learn(counts: np.ndarray, blocks: tuple[Block, ...] = (), **given: object) -> DirichletChains:
     """The posterior of one CPT with these counts; keywords are options of sampling or arguments of `posterior`."""
     network = family(*counts.shape)
     chosen: dict[str, object] = {name: given.pop(name) for name in OPTIONS & set(given)}
     if "draws" in chosen:
         chosen.setdefault("max_draws", max(int(str(chosen["draws"])), 1000))
     options = PosteriorOptions(**chosen)  # type: ignore[arg-type]
-    return posterior(network, ("x",), Given({"x": counts}), blocks, options=options, **given)  # type: ignore[arg-type]
+    return sample_chains(network, ("x",), Given({"x": counts}), blocks, options=options, **given)  # type: ignore[arg-type]

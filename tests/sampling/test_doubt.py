@@ -13,7 +13,7 @@ from credo.constraints.lower import lower
 from credo.knowledge import Knowledge
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.doubted_statements import DoubtedStatements, Expert
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 from tests.helpers.posterior_runs import Given, family
 
 FLAT = Hyperparameters((3.0,), (), least_unseen_strength=3.0)  # Dirichlet(1, 1, 1)
@@ -41,10 +41,10 @@ def doubts(
     )
 
 
-def sampled(doubted: DoubtedStatements, compiled: bool) -> PosteriorResult:
+def sampled(doubted: DoubtedStatements, compiled: bool) -> DirichletChains:
     network = family(*COUNTS.shape)
     constraints = lower(Knowledge(network, [*STATEMENTS, HARD]))
-    return posterior(
+    return sample_chains(
         network,
         ("x",),
         Given({"x": COUNTS}),  # type: ignore[arg-type]
@@ -162,7 +162,7 @@ def test_a_narrow_statement_is_as_probable_as_its_expert_is_reliable() -> None:
     text = "0.30 <= P(x=x0 | a=a0) <= 0.31"
     constraints = lower(Knowledge(network, text))
     widening = float(np.log(0.99 / 0.01))
-    result = posterior(
+    result = sample_chains(
         network,
         ("x",),
         Given({"x": np.zeros((2, 2))}),  # type: ignore[arg-type]

@@ -14,13 +14,13 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.doubted_statements import DoubtedStatements, Expert
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 from tests.helpers.posterior_runs import Given
 
 FLAT = Hyperparameters((2.0,), (), least_unseen_strength=2.0)
 
 
-def influence(others: int, reliability: float, compiled: bool, draws: int = 250) -> PosteriorResult:
+def influence(others: int, reliability: float, compiled: bool, draws: int = 250) -> DirichletChains:
     """`a raises x` whatever the other parent is, without data: true in one of 2^others CPTs."""
     states = {"a": ["no", "yes"], "b": [f"b{i}" for i in range(others)], "x": ["no", "yes"]}
     network = Network(states, {"x": ["a", "b"]})
@@ -29,7 +29,7 @@ def influence(others: int, reliability: float, compiled: bool, draws: int = 250)
     doubts = DoubtedStatements(
         np.arange(1), (Expert("", reliability),), zeros, np.array([np.nan]), np.log([count - 1.0]), zeros > 0
     )
-    return posterior(
+    return sample_chains(
         network,
         ("x",),
         Given({"x": np.zeros((2 * others, 2))}),  # type: ignore[arg-type]
@@ -115,7 +115,7 @@ def test_distributions_that_are_held_together_change_sides(case: str, compiled: 
     doubts = DoubtedStatements(
         np.arange(count), (Expert("", 0.9),), zeros, np.full(count, np.nan), np.array(tied.widening), zeros > 0
     )
-    result = posterior(
+    result = sample_chains(
         network,
         ("x",),
         Given({"x": np.zeros((tied.count, 2))}),  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from credo.sampling import missing_values as module
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
 from credo.sampling.missing_values import is_small
 from credo.sampling.plan import draw_bytes, sampling_plan
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 from tests.helpers.completions import exact_posterior, missing_values
 from tests.helpers.posterior_runs import both
 
@@ -31,11 +31,11 @@ def line() -> Network:
 
 def learn(
     network: Network, rows: np.ndarray, knowledge: str = "", compiled: bool = False, **given: object
-) -> PosteriorResult:
+) -> DirichletChains:
     missing = missing_values(network, rows)
     constraints = lower(knowledge_for(network, knowledge))
     options = PosteriorOptions(draws=1000, max_draws=4000)
-    return posterior(
+    return sample_chains(
         network,
         network.names,
         missing.prepared.observed,

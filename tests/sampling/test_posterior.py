@@ -25,7 +25,7 @@ from credo.progress import ProgressEvent
 from credo.sampling import averages
 from credo.sampling.distributions import Draws, Hyperparameters, arrays_of, sampled_distributions
 from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan, sampling_seconds
-from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small
+from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, sample_chains
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised import posterior as vectorised_posterior
 from credo.statistics.prior import Dirichlet, NetworkPrior
@@ -199,7 +199,7 @@ def test_blocks_may_join_two_tables() -> None:
         joined.constraint_numbers,
     )
     counts = Given({"a": np.array([[9.0, 1.0]]), "x": np.array([[2.0, 8.0], [0.0, 1.0]])})
-    result = posterior(network, network.names, counts, (block,))  # type: ignore[arg-type]
+    result = sample_chains(network, network.names, counts, (block,))  # type: ignore[arg-type]
     assert result.means["a"][0] <= result.means["x"][0, 0] + 1e-9
     assert result.means["a"].shape == (2,)
 
@@ -265,7 +265,7 @@ def test_wrong_requests_are_errors() -> None:
     with pytest.raises(OptionError, match="was not learned"):
         result.interval("a")
     with pytest.raises(CredoError, match="not to be learned: x"):
-        posterior(family(2, 2), ("a",), Given({"a": np.zeros((1, 2))}), (block,))  # type: ignore[arg-type]
+        sample_chains(family(2, 2), ("a",), Given({"a": np.zeros((1, 2))}), (block,))  # type: ignore[arg-type]
 
 
 # Options, progress, interrupts, and which code runs -----------------------------------------------------------------

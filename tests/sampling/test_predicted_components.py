@@ -13,6 +13,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling import predicted_components
 from credo.sampling.distributions import Hyperparameters, predicted_logs, sampled_distributions
+from credo.sampling.posterior import sample_chains
 from credo.sampling.predicted_components import MOST_ROWS, RESEMBLANCES, SHARES, pooled_shares, predicted_cpt
 from tests.helpers.amounts import amounts, seeds
 from tests.helpers.block_tasks import make_block
@@ -180,7 +181,7 @@ def learned(counts: np.ndarray, cards: tuple[int, ...]) -> np.ndarray:
     states = {name: [str(v) for v in range(card)] for name, card in zip(names, cards, strict=True)}
     network = Network({**states, "x": [str(k) for k in range(counts.shape[1])]}, {"x": names})
     options = PosteriorOptions(draws=250, max_draws=250)
-    result = posterior(network, ("x",), Given({"x": counts}), (), options=options)  # type: ignore[arg-type]
+    result = sample_chains(network, ("x",), Given({"x": counts}), (), options=options)  # type: ignore[arg-type]
     return result.means["x"].reshape(counts.shape)
 
 

@@ -10,6 +10,7 @@ from credo.constraints.lower import lower
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
 from credo.options import PosteriorOptions
+from credo.sampling.posterior import sample_chains
 from credo.sampling.prior_draws import draw_from_prior, with_unseen
 from tests.helpers.posterior_runs import Given
 
@@ -29,7 +30,7 @@ def test_the_sampler_draws_the_same_without_data() -> None:
     """Where a statement holds; moments of both distributions of a CPT, and of how near they are to each other."""
     network = Network({"a": ["no", "yes"], "x": ["no", "yes"]}, {"x": ["a"]})
     blocks = blocks_of(lower(knowledge_for(network, "a raises x")))
-    result = posterior(
+    result = sample_chains(
         network, ("x",), Given({"x": np.zeros((2, 2))}), blocks, options=PosteriorOptions(draws=2000, max_draws=2000)
     )  # type: ignore[arg-type]
     no, yes = result.draws.reshape(-1, 4)[:, [1, 3]].T

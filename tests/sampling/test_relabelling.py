@@ -11,7 +11,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Draws, Hyperparameters, sampled_distributions
 from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 from credo.sampling.relabelling import renamed, renamings_of
 from tests.helpers.completions import exact_posterior, missing_values
 from tests.helpers.posterior_runs import both
@@ -31,12 +31,12 @@ def reference(network: Network) -> dict[str, np.ndarray]:
     return {"h": np.array([0.5, 0.5]), "x": sign, "y": sign} | {n: sign for n in network.names if n not in "hxy"}
 
 
-def learn(network: Network, compiled: bool) -> PosteriorResult:
+def learn(network: Network, compiled: bool) -> DirichletChains:
     plain = missing_values(network, ROWS)
     missing = MissingValues.of(
         network, network.names, plain.prepared, plain.expected, {"h": [[0, 1]]}, reference(network)
     )
-    return posterior(
+    return sample_chains(
         network, network.names, plain.prepared.observed, (), hyperparameters=FIXED, missing=missing,
         options=PosteriorOptions(draws=1000, max_draws=4000), compiled=compiled,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from credo.model.network import Network
 from credo.options import PosteriorOptions, TieReading
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.likelihood import tie_rows
 from tests.helpers.tied_posterior import Tie, tied_posterior
@@ -42,14 +42,14 @@ def learn(
     compiled: bool = False,
     knowledge: str = "",
     weights: np.ndarray | None = None,
-) -> PosteriorResult:
+) -> DirichletChains:
     stated = [RowTie(tie.variables, None, tuple(row + 1 for row in tie.rows), 0, tie.differ) for tie in ties]
     dataset = Dataset(network.names, np.asarray(rows, dtype=np.int16), weights)
     tied = tie_rows(layout_for_counts(network), stated, dataset, reading=TieReading(reading))
     uniform = tied.prepared.layout.pack({name: np.full(network.shape(name), 0.5) for name in network.names})
     found = tied.expected(uniform, tied.start())
     start = countable(found.seen, found.chance, uniform, tied.prepared.layout.distribution_starts())
-    return posterior(
+    return sample_chains(
         network,
         network.names,
         tied.prepared.observed,
@@ -61,7 +61,7 @@ def learn(
     )
 
 
-def accuracy(result: PosteriorResult, means: np.ndarray, deviations: np.ndarray) -> tuple[float, float]:
+def accuracy(result: DirichletChains, means: np.ndarray, deviations: np.ndarray) -> tuple[float, float]:
     """The largest difference of a mean, in standard deviations, and the largest relative one of a deviation."""
     layout = result.sampled.layout
     found, spread = layout.pack(result.means), layout.pack(result.deviations)

@@ -286,7 +286,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], dict[str, bytes]], object], s
         lambda _, arrays: arrays.update({"posterior.draws.npy": npy(np.array([print], dtype=object))}),
         "it holds object",
     ),
-    "shape": (lambda _, arrays: arrays.update({"posterior.draws.npy": npy(np.ones((1, 1, 1)))}), "has the shape"),
+    "shape": (lambda _, arrays: arrays.update({"posterior.draws.npy": npy(np.ones((1, 1, 1)))}), "of other CPTs"),
     "huge": (
         lambda _, arrays: arrays.update(
             {"posterior.draws.npy": npy(np.ones(3)).replace(b"(3,), ", b"(9" + b"0" * 12 + b",), ")[:200]}

@@ -92,6 +92,8 @@ class FamilyChain:
         """Begin where θ is this, (configurations, states): the intercept their mean, deviations the rest."""
         logs = np.where(np.asarray(self.barred) < 0.0, 0.0, np.log(np.maximum(theta, 1e-12)))
         logs -= logs.mean(axis=1, keepdims=True)
+        if not self.configurations:
+            return
         weight = np.asarray(self.counts).sum(axis=1) + 0.1
         self.intercept = (logs * weight[:, None]).sum(axis=0) / weight.sum()
         self.compute_effects()
@@ -948,8 +950,8 @@ class FamilyChain:
         """The same under influences, which hold between all configurations, the ones drawn here too.
 
         With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The first point is
-        the base, moved into the order that the configurations with coordinates leave; a few proposals from the prior for
-        each configuration, accepted where the order holds, make a draw of it.
+        the base, moved into the order that the configurations with coordinates leave; a few proposals from the prior
+        for each configuration, accepted where the order holds, make a draw of it.
         """
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t

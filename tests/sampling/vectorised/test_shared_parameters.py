@@ -11,7 +11,7 @@ import credo
 from credo.io.tables import read_table
 from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
-from credo.sampling.posterior import PosteriorResult
+from credo.sampling.posterior import DirichletChains, sample_chains
 from credo.sampling.vectorised.chain_states import InformativeDistributions, SummedDistributions
 from credo.sampling.vectorised.moves import EVERY
 from credo.sampling.vectorised.shared_parameters import Splits
@@ -70,11 +70,11 @@ def test_both_samplers_agree_about_what_cpts_share() -> None:
     np.testing.assert_allclose(*shares, atol=0.03)
 
 
-def learned(network: credo.Network, rows: int, compiled: bool, draws: int = 250) -> PosteriorResult:
+def learned(network: credo.Network, rows: int, compiled: bool, draws: int = 250) -> DirichletChains:
     """The posterior without statements."""
     counts = count(layout_for_counts(network), read_table(network, network.sample(rows, seed=1)))
     options = PosteriorOptions(draws=draws, max_draws=max(draws, 1000))
-    return posterior(network, network.names, counts, (), options=options, compiled=compiled)
+    return sample_chains(network, network.names, counts, (), options=options, compiled=compiled)
 
 
 def test_few_rows_of_an_ordinary_network_are_enough_for_chains_to_mix() -> None:
