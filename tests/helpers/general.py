@@ -146,10 +146,7 @@ def draws_of(fit: credo.Fit) -> np.ndarray:
     """All draws, (draws, parameters), in the order of the layout."""
     found = fit.posterior
     assert found is not None
-    flat = found.draws.reshape(-1, found.draws.shape[-1])  # type: ignore[attr-defined]
-    whole = np.full((len(flat), found.sampled.layout.size), np.nan)  # type: ignore[attr-defined]
-    whole[:, found.sampled.parameters()[: flat.shape[1]]] = flat  # type: ignore[attr-defined]
-    return whole
+    return np.asarray(found.draws.reshape(-1, found.draws.shape[-1]))  # type: ignore[attr-defined]
 
 
 def joints_of(fit: credo.Fit) -> np.ndarray:

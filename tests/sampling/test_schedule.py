@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.kernels import threads
+from credo import threads
 from credo.posterior.convergence import effective_sizes, effective_sizes_of_short_chains
 from credo.sampling import averages, compiled_chains
 from credo.sampling.compiled_chains import CompiledChains

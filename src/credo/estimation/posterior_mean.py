@@ -59,8 +59,11 @@ def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
 
 
 def _has_influences_alone(problem: Problem) -> bool:
-    """Whether nothing but influences that must hold is stated, for which the hierarchical prior has its own form."""
-    constraints = problem.model.constraints
+    """Whether nothing but influences that must hold is stated, for which the hierarchical prior has its own form.
+
+    What was stated decides, so that a fit that leaves a statement out, to see what it changed, has the same prior.
+    """
+    constraints = problem.model.stated or problem.model.constraints
     alone = [each.statement for each in constraints.influences if each.alone]
     others = constraints.general or constraints.products or constraints.ties
     return problem.model.doubts is None and not others and bool(np.isin(constraints.linear.statements, alone).all())
@@ -82,7 +85,8 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
         return expected + added, value + float(added @ np.log(theta))
 
     def complete(chain: int) -> CompleteRows:
-        generator = np.random.SeedSequence([problem.settings.seed, chain]).generate_state(4, np.uint64)
+        state = np.random.SeedSequence([problem.settings.seed, chain]).generate_state(4, np.uint64)
+        generator = state.astype(np.uint64)
         return lambda theta: draw_missing(prepared, theta, generator)
 
     uniform = problem.layout.pack(

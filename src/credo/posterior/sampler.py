@@ -91,7 +91,9 @@ def posterior(
     errors = deviations / np.sqrt(np.maximum(sizes, 1.0))
     return PosteriorResult(
         learned,
-        *(learned.unpack(values, learned.names) for values in (means, deviations, errors)),
+        learned.unpack(means),
+        learned.unpack(deviations),
+        learned.unpack(errors),
         sizes,
         mixed,
         tuple(_unmixed(learned, ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION))),

@@ -28,10 +28,10 @@ def joint_draws(result: DirichletChains) -> PosteriorResult:
     chains, count = result.cpt_means.shape[:2]
     if chains == CHAINS:
         chains, count = SUPERCHAINS, count * CHAINS // SUPERCHAINS
-    draws, order = np.empty((total, layout.size)), draw_order(total)
+    flat, order = np.empty((total, layout.size)), draw_order(total)
     for name in layout.names:
-        draws[order, layout.slice_of(name)] = cpt_draws(result, name).reshape(total, -1)
-    draws = draws.reshape(chains, count, layout.size)
+        flat[order, layout.slice_of(name)] = cpt_draws(result, name).reshape(total, -1)
+    draws = flat.reshape(chains, count, layout.size)
     return PosteriorResult(
         layout,
         result.means,

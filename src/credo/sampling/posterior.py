@@ -123,6 +123,12 @@ class DirichletChains:
     seed: int = 0
     doubt: DoubtResult | None = field(default=None, repr=False)  # where statements may be wrong
 
+    def interval(self, name: str, level: float = 0.95) -> tuple[Numbers, Numbers]:
+        """The credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
+        from credo.sampling.joint_draws import joint_draws
+
+        return joint_draws(self).interval(name, level)
+
 
 def sample_chains(
     network: Network,

@@ -9,10 +9,10 @@ from credo.errors import CredoError, OptionError, QueryError
 from credo.knowledge.query import Query
 from credo.model.alignment import aligned_cpt
 from credo.model.expansion import expand
+from credo.posterior.draws import MOST_CELLS, MOST_DRAWS
 from credo.questions.evidence import as_given
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.question_draws import why_no_interval
-from credo.sampling.intervals import MOST_CELLS, MOST_DRAWS
 from credo.statistics.network_comparison import compare_networks
 from credo.statistics.questions import marginal_factors
 from credo.studio.opening import Opened

@@ -11,7 +11,6 @@ import pytest
 import credo
 from credo.options import PosteriorOptions
 from credo.posterior.draws import PosteriorResult, chain_draws, cpt_draws, draw_count, draw_order
-from credo.sampling import intervals
 from tests.helpers.amounts import amounts
 
 STATES: Mapping[str, list[str]] = {"a": ["no", "yes"], "b": ["no", "yes"], "c": ["low", "mid", "high"]}
@@ -101,20 +100,6 @@ def test_the_same_seed_gives_the_same_draws_and_another_others() -> None:
     first, again, other = (chain_draws(sampled(fit), "x") for fit in fits)
     assert (first == again).all()
     assert not (first == other).any()
-
-
-def test_many_configurations_without_data_share_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = credo.Network({**STATES, "d": ["no", "yes"]}, {"d": ["a", "b", "c"]})
-    rows = pl.DataFrame({"a": ["no"], "b": ["no"], "c": ["low"], "d": ["yes"]})
-    fit = credo.fit(network, rows, method="posterior", posterior=SMALL)
-    own = fit.interval("d")
-    monkeypatch.setattr(intervals, "MOST_OWN", 2)
-    shared = fit.interval("d")
-    assert own.filter(state="no")["low"].n_unique() == 12
-    assert shared.filter(state="no")["low"].n_unique() == 2
-    draws = cpt_draws(sampled(fit), "d")
-    assert np.isclose(draws[:, 1, 1, 0], draws[:, 1, 1, 1]).mean() < 0.01  # the same distribution, but other draws
-    assert shared["low"].to_numpy() == pytest.approx(own["low"].to_numpy(), abs=0.05)
 
 
 @pytest.mark.parametrize("total", [1, 2, 7, 64, 1000, 4096])
