@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from credo import __version__
+from credo._version import __version__
 from credo.drawing.page_picture import picture_data
 from credo.errors import OptionError, TooLargeError
 from credo.knowledge.labels import Labels, labels_of
