@@ -59,11 +59,11 @@ def run(name: str) -> str:
     sizes = found.effective_sizes if found.effective_sizes.size else np.array([np.nan])
     kinds = sorted({finding.kind for finding in found.findings})
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    figures = {"seconds": clock, "processor": processor, "draws": found.cpt_means.shape[1], "gigabytes": memory}
+    figures = {"seconds": clock, "processor": processor, "draws": found.draws.shape[1], "gigabytes": memory}
     least = float(np.min(sizes))
     record("posterior", name, {**figures, "least": None if np.isnan(least) else least, "findings": kinds})
     return (
-        f"{name:<28}{clock:>9.2f}{processor:>7.2f}{found.seconds:>10.2f}{found.cpt_means.shape[1]:>7}"
+        f"{name:<28}{clock:>9.2f}{processor:>7.2f}{found.seconds:>10.2f}{found.draws.shape[1]:>7}"
         f"{np.min(sizes):>9.0f}{np.median(sizes):>8.0f}{memory:>6.2f}  {', '.join(kinds) or '-'}"
     )
 

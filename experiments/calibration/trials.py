@@ -55,7 +55,7 @@ def run_trial(job: Job) -> list[Record]:
     record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": process_time() - began}
     found = fit.posterior
     assert isinstance(found, PosteriorResult)
-    unseen = {each: _unseen(found, each) for each in model.names}
+    unseen = {each: _unseen(fit, each) for each in model.names}
     truth = drawn.cpts if case.truth else redrawn(model, drawn, unseen, rng).cpts
     compared = model.names if case.named and not case.truth else ()
     for level in LEVELS:
@@ -158,13 +158,10 @@ def _seed(rng: np.random.Generator) -> int:
 # Comparison -----------------------------------------------------------------------------------------------------------
 
 
-def _unseen(found: PosteriorResult, name: str) -> Flags:
-    """Which configurations have no data, (configurations,)."""
-    sampled = found.sampled
-    own = (sampled.families == sampled.names.index(name)) & sampled.seen
-    unseen = np.ones(int(np.prod(found.means[name].shape[:-1])), dtype=np.bool_)
-    unseen[sampled.configurations[own]] = False
-    return unseen
+def _unseen(fit: credo.Fit, name: str) -> Flags:
+    """Which configurations have no data, (configurations,); half a row is expected of the others."""
+    assert fit.problem is not None
+    return np.asarray(fit.problem.data.counts.of(name).sum(axis=-1) < 0.5)
 
 
 def _held(found: PosteriorResult, name: str, truth: Numbers, level: float) -> Flags:

@@ -64,7 +64,7 @@ def test_a_hidden_variable(tmp_path: Path) -> None:
 
 def test_a_noisy_family(tmp_path: Path) -> None:
     frame = pl.DataFrame({"cold": ["n", "y", "y", "n"] * 6, "flu": ["n", "y", "n"] * 8, "fever": ["n", "y", "y"] * 8})
-    knowledge = "variables cold, flu, fever: n, y\nfever is noisy-or of {cold}, {flu}"
+    knowledge = "variables cold, flu, fever: n, y\nfever is noisy-or of {cold}, {flu} with leak"
     whole = credo.fit(knowledge, frame, method="cmap", em=QUICK)
     parts = credo.fit(knowledge, credo.partitioned(files(tmp_path, frame), rows=5), method="cmap", em=QUICK)
     assert parts.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)

@@ -139,17 +139,16 @@ def _run(
     whole = np.empty(size)
     done, total = 0, len(chains) * (options.warmup + options.draws * options.thinning)
 
-    def tick(steps: int) -> None:
+    def tick() -> None:
         nonlocal done
-        done += steps
+        done += 1
         if progress is not None:
             progress(min(done, total), total)
 
     for chain in chains:
-        for step in range(options.warmup):
+        for _ in range(options.warmup):
             chain.step(True)
-            if step % 50 == 49:
-                tick(50)
+            tick()
     kept = np.empty((len(chains), options.draws, len(cells)))
     first = 0
     while True:
@@ -157,10 +156,9 @@ def _run(
             for draw in range(first, kept.shape[1]):
                 for _ in range(options.thinning):
                     chain.step(False)
+                    tick()
                 chain.draw(whole)
                 kept[number, draw] = whole[cells]
-                if draw % 50 == 49:
-                    tick(50 * options.thinning)
         sizes, mixed = effective_sizes(kept), r_hat(kept)
         varying = kept.std(axis=(0, 1)) > NO_DEVIATION
         good = not (((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying).any()
