@@ -89,6 +89,7 @@ def posterior(
         )
     means, deviations = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
     errors = deviations / np.sqrt(np.maximum(sizes, 1.0))
+    doubtful = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION)
     return PosteriorResult(
         learned,
         learned.unpack(means),
@@ -96,7 +97,7 @@ def posterior(
         learned.unpack(errors),
         sizes,
         mixed,
-        tuple(_unmixed(learned, ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION))),
+        tuple(unmixed_findings(learned, doubtful)),
         perf_counter() - began,
         draws,
         seed,
@@ -171,7 +172,7 @@ def _run(
         kept = more
 
 
-def _unmixed(layout: Layout, doubtful: Flags) -> Iterator[Finding]:
+def unmixed_findings(layout: Layout, doubtful: Flags) -> Iterator[Finding]:
     """The distributions whose chains do not agree, or are worth few draws, CPT by CPT, or all together if many."""
     if not doubtful.any():
         return

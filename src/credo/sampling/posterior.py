@@ -40,20 +40,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.constraints.blocks import Block
-from credo.errors import SamplingError, listing
+from credo.errors import SamplingError
 from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.posterior.beliefs import DoubtResult
 from credo.posterior.convergence import (
-    LARGEST_R_HAT,
     effective_sizes,
     effective_sizes_of_short_chains,
     nested_r_hat,
     r_hat,
 )
-from credo.sampling.averages import SMALLEST_SIZE, Averages, averages_of, not_mixed
+from credo.posterior.sampler import MORE_DRAWS, MOST_LISTED, unmixed_findings
+from credo.sampling.averages import Averages, averages_of, not_mixed
 from credo.sampling.directions import without_moves, without_rays
 from credo.sampling.distributions import (
     Draws,
@@ -86,9 +86,6 @@ from credo.statistics.prior import Priors
 from credo.types import Flags, Numbers
 
 PRODUCT_MISSED = "product"
-MOST_LISTED = 100  # configurations that a finding names
-MOST_CPTS = 5  # that have findings of their own; more have one together
-MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 VECTORISED_CONSTRAINED = 120  # parameters in blocks up to which the vectorised sampler is used …
 VECTORISED_PARAMETERS = 1200  # … and parameters in all,
 VECTORISED_DOUBTED = 60  # constraints of statements that may be wrong,
@@ -213,7 +210,7 @@ def sample_chains(
         mixed,
         (
             *(plan.findings if compiled else ()),
-            *_unmixed(network, sampled, not_mixed(sizes, mixed), averages),
+            *_unmixed(sampled, not_mixed(sizes, mixed), averages),
             *_products_missed(blocks, found.theta),
             *(() if doubt is None else _unmixed_statements(doubt)),
         ),
@@ -312,39 +309,11 @@ def _require_finite(sampled: SampledDistributions, averages: Averages) -> None:
             )
 
 
-def _unmixed(
-    network: Network, sampled: SampledDistributions, among_kept: Flags, averages: Averages
-) -> Iterator[Finding]:
-    """The distributions whose chains do not agree, or are worth few draws, CPT by CPT, or all together if many."""
-    layout = sampled.layout
+def _unmixed(sampled: SampledDistributions, among_kept: Flags, averages: Averages) -> Iterator[Finding]:
+    """The distributions whose chains do not agree, or are worth few draws."""
     doubtful = averages.doubtful
     doubtful[sampled.parameters()[: len(among_kept)]] = among_kept
-    if not doubtful.any():
-        return
-    starts = layout.distribution_starts()
-    families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(doubtful, starts)))
-    limits = f"effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above {LARGEST_R_HAT}"
-    unmixed = np.unique(families).tolist()
-    if len(unmixed) > MOST_CPTS:
-        yield Finding(
-            "not mixed",
-            f"The draws are too few to be relied on in {len(families):,} of {len(starts):,} configurations; "
-            f"{MORE_DRAWS}. Their {limits}. They are in the CPTs of "
-            f"{listing([layout.names[family] for family in unmixed])}; fit.diagnostics() shows all.",
-        )
-        return
-    for family in unmixed:
-        name, places = layout.names[family], configurations[families == family].tolist()
-        among, end = f" in {len(places)} of {network.configurations(name)} configurations", "."
-        if network.parents[name]:
-            end = f", for{':' if len(places) <= MOST_LISTED else ', among others:'}"
-        yield Finding(
-            "not mixed",
-            f"{name}: the draws are too few to be relied on{among if network.parents[name] else ''}; "
-            f"{MORE_DRAWS}. The {limits}{end}",
-            name,
-            tuple(network.configuration(name, place) for place in places[:MOST_LISTED]),
-        )
+    yield from unmixed_findings(sampled.layout, doubtful)
 
 
 def _products_missed(blocks: Sequence[Block], draws: Numbers) -> list[Finding]:
