@@ -99,7 +99,7 @@ def check_statements_hold(fit: credo.Fit) -> None:
     hard = [each for each in violated_statements(fit) if each.confidence is None]
     worst = max((each.amount / _unit(fit, each.statement.number) for each in hard), default=0.0)
     by_penalty = fit.method == "co" or (
-        fit.problem is not None and fit.problem.settings.options.em.trainer == "gradient"
+        fit._problem is not None and fit._problem.settings.options.em.trainer == "gradient"
     )
     assert worst <= (LOOSER if by_penalty else HOLDS), f"a statement does not hold with {fit.method}; by {worst:g}"
 
@@ -128,7 +128,7 @@ def objective(theta: np.ndarray, weights: np.ndarray) -> float:
 
 def check_optimum(fit: credo.Fit, choose: Random, points: int = 6) -> None:
     """A certified optimum is not beaten by random feasible points, nor by points between them and itself."""
-    problem = fit.problem
+    problem = fit._problem
     if fit.status not in CERTIFIED or fit.method not in ("cml", "cmap") or fit.is_incomplete or problem is None:
         return
     constraints = problem.model.constraints

@@ -20,7 +20,7 @@ Columns = Mapping[str, Sequence[str | None]]
 
 def check_stationary(fit: credo.Fit, columns: Columns, weights: Sequence[float] | None) -> None:
     """Where EM has converged, no CPT that is free of statements is better by more than rounding for its counts."""
-    problem = fit.problem
+    problem = fit._problem
     if fit.status is not credo.Status.CONVERGED or fit.method not in METHODS or problem is None or problem.model.kept:
         return
     constraints, network = problem.model.constraints, fit.network

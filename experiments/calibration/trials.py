@@ -160,8 +160,7 @@ def _seed(rng: np.random.Generator) -> int:
 
 def _unseen(fit: credo.Fit, name: str) -> Flags:
     """Which configurations have no data, (configurations,); half a row is expected of the others."""
-    assert fit.problem is not None
-    return np.asarray(fit.problem.data.counts.of(name).sum(axis=-1) < 0.5)
+    return np.asarray(fit.counts_array(name).sum(axis=-1).ravel() < 0.5)
 
 
 def _held(found: PosteriorResult, name: str, truth: Numbers, level: float) -> Flags:

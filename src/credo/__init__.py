@@ -73,7 +73,7 @@ _HOMES = {
     "credo.questions.sensitivity": ("Sensitivity",),
     "credo.checking.check": ("check",),
     "credo.results.check_results": (
-        "CheckResult",
+        "Check",
         "Conflict",
         "DataUse",
         "DeterminedProbability",
@@ -104,8 +104,8 @@ _HOMES = {
     "credo.explain.statement_references": ("StatementReference",),
     "credo.findings": ("Finding",),
     "credo.progress": ("ProgressEvent",),
-    "credo.results.fit_results": ("FitResult",),
-    "credo.user_results": ("Check", "Fit", "load"),
+    "credo.results.fit_results": ("Fit",),
+    "credo.saving.fits": ("load",),
     "credo.statistics.prior": ("BDeu", "Dirichlet", "NetworkPrior"),
     "credo.statistics.ties.factors": ("TieError",),
     "credo.options": (
@@ -250,7 +250,7 @@ if TYPE_CHECKING:
     from credo.questions.answers import Answer
     from credo.questions.sensitivity import Sensitivity
     from credo.results.check_results import (
-        CheckResult,
+        Check,
         Conflict,
         DataUse,
         DeterminedProbability,
@@ -262,11 +262,11 @@ if TYPE_CHECKING:
         StatementCheck,
         VacuousStatement,
     )
-    from credo.results.fit_results import FitResult
+    from credo.results.fit_results import Fit
+    from credo.saving.fits import load
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import Topics, topics
-    from credo.user_results import Check, Fit, load
 
 
 def __getattr__(name: str) -> Any:

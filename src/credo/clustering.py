@@ -36,6 +36,7 @@ from credo.memory import require_memory
 from credo.model.graphs import connected_components
 from credo.model.network import Network, Variable
 from credo.options import EMOptions, TableFormat, TieReading, checked_whole_number, resolve_seed
+from credo.results.fit_results import Fit
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import probabilities_of
 from credo.statistics.prior import PriorLike
@@ -43,7 +44,6 @@ from credo.statistics.tied_columns import tie_values
 from credo.statistics.ties.likelihood import tie_rows
 from credo.statistics.ties.posterior import NoAssignment, assign, tied_posterior
 from credo.types import Indices, Numbers, Seed, TableLike
-from credo.user_results import Fit
 
 if TYPE_CHECKING:
     import polars as pl

@@ -51,11 +51,11 @@ from credo.options import (
     resolve_seed,
 )
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
+from credo.results.fit_results import Fit
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Seed, TableLike, Weights
-from credo.user_results import Fit
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -242,7 +242,7 @@ def fit(
         multipliers=solution.multipliers,
         posterior=solution.posterior,
         tied=solution.tied,
-        problem=_learned_from(problem, solution),
+        _problem=_learned_from(problem, solution),
         is_incomplete=solution.expected is not None,
         no_interval=solution.no_interval,
         row_sample=table.sample,

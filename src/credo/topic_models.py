@@ -24,9 +24,9 @@ from credo.memory import require_memory
 from credo.model.network import Network
 from credo.options import EMOptions, checked_whole_number, resolve_seed
 from credo.progress import ProgressListener
+from credo.results.fit_results import Fit
 from credo.statistics.prior import PriorLike
 from credo.types import Numbers, Seed, TableLike
-from credo.user_results import Fit
 
 if TYPE_CHECKING:
     from dask.distributed import Client

@@ -11,7 +11,7 @@ from credo.checking.check import check, check_again
 from credo.checking.check_cache import CheckCache
 from credo.constraints import block_findings
 from credo.knowledge import Knowledge, to_text
-from credo.results.check_results import CheckResult
+from credo.results.check_results import Check
 from credo.testing import random_network, true_statements
 from tests.helpers.amounts import seeds
 
@@ -34,7 +34,7 @@ LINES = [
 ]
 
 
-def without_time(found: CheckResult) -> CheckResult:
+def without_time(found: Check) -> Check:
     return replace(found, seconds=0.0)
 
 

@@ -75,7 +75,7 @@ def test_soft_statements_choose_their_weight_by_the_same_folds(tmp_path: Path) -
     soft = "P(v0=state0) >= 0.6 with confidence 80%"
     for frame in (COMPLETE, MISSING[:200]):
         whole, parts = both(tmp_path, frame, soft, method="cmap", em=credo.EMOptions(starts=1, max_iterations=20))
-        assert parts.problem.settings.soft_weight == whole.problem.settings.soft_weight
+        assert parts._problem.settings.soft_weight == whole._problem.settings.soft_weight
         assert largest_difference(whole, parts) < 1e-12
 
 

@@ -36,7 +36,7 @@ def test_large_problems_have_several_starts_and_no_other_start_ends_better(seed:
     truth = chain(seed)
     fit = credo.fit(truth.without_cpts(), truth.sample(40, seed=seed), knowledge_of(truth, seed), method="cmap")
     assert fit.status is Status.LOCAL
-    problem = fit.problem
+    problem = fit._problem
     assert problem is not None
     found = optimum(problem, problem.vector(), 0.0)
     assert found.general is not None
@@ -54,7 +54,7 @@ def test_steps_from_any_start_optimise_what_no_step_has_missed(monkeypatch: pyte
     """Steps that look only at the constraints that matter end where those with all of them end."""
     truth = chain(3)
     fit = credo.fit(truth.without_cpts(), truth.sample(40, seed=3), knowledge_of(truth, 3), method="cmap")
-    problem = fit.problem
+    problem = fit._problem
     assert problem is not None
     theta = problem.layout.pack(fit.network.cpts)
     ends = []
@@ -71,7 +71,7 @@ def test_steps_from_any_start_optimise_what_no_step_has_missed(monkeypatch: pyte
 def test_a_start_ends_early_where_it_leads_to_a_known_end() -> None:
     truth = chain(1)
     fit = credo.fit(truth.without_cpts(), truth.sample(40, seed=1), knowledge_of(truth, 1), method="cmap")
-    problem = fit.problem
+    problem = fit._problem
     assert problem is not None
     theta = problem.layout.pack(fit.network.cpts)
     steps = steps_for(problem, problem.vector(), 0.0, theta)

@@ -59,8 +59,8 @@ def test_no_solver_finds_better_cpts(seed: int) -> None:
     frame = truth.sample(int(rng.integers(5, 60)), seed=seed)
     text = "\n".join(text_of(truth, each) for each in statements)
     fit = credo.fit(truth.without_cpts(), frame, text, method="cmap")
-    assert fit.problem is not None
-    weights, layout = fit.problem.vector(), fit.problem.layout
+    assert fit._problem is not None
+    weights, layout = fit._problem.vector(), fit._problem.layout
     theta, joint = layout.pack(fit.network.cpts), joint_of(truth, fit.network.cpts)
     for terms, relation, bound in statements:
         excess = value_of(truth, joint, terms) - bound

@@ -14,7 +14,7 @@ from tests.helpers.clinic import CLINIC, STATEMENTS, patients
 
 @pytest.fixture(scope="module")
 def problem() -> Problem:
-    found = credo.fit(CLINIC, patients(30), "\n".join(STATEMENTS), method="cmap").problem
+    found = credo.fit(CLINIC, patients(30), "\n".join(STATEMENTS), method="cmap")._problem
     assert found is not None
     return found
 
@@ -42,7 +42,7 @@ def test_means_are_those_of_draws_that_statements_let_pass() -> None:
     wide = "\n".join(
         (*STATEMENTS[:1], *STATEMENTS[3:5], "P(lung=yes | age=old, each smoke) >= P(lung=yes | age=young, each smoke)")
     )
-    found = credo.fit(CLINIC, patients(30), wide, method="cmap").problem
+    found = credo.fit(CLINIC, patients(30), wide, method="cmap")._problem
     assert found is not None
     ranges, rng = allowed_ranges(found), np.random.default_rng(0)
     for block in found.model.blocks:

@@ -53,13 +53,13 @@ def test_what_a_doubted_statement_changed_is_what_learning_without_it_changes() 
     text = "P(x=yes | a=yes) >= 0.7"
     fit = credo.fit(NETWORK, ROWS, text, trust=0.9)
     alone = credo.fit(NETWORK, ROWS)
-    assert fit.problem is not None
-    effect = effects_of_doubted(fit.problem, fit.posterior)[0]  # type: ignore[arg-type]
+    assert fit._problem is not None
+    effect = effects_of_doubted(fit._problem, fit.posterior)[0]  # type: ignore[arg-type]
     moved = abs(fit.cpt("x")["x=yes"][1] - alone.cpt("x")["x=yes"][1])
     assert moved > 0.05
     assert effect.largest == pytest.approx(moved, abs=0.03)
     assert (effect.changes[0].variable, effect.changes[0].index) == ("x", 1)
-    assert without_doubted(fit.problem).model.blocks == ()
+    assert without_doubted(fit._problem).model.blocks == ()
 
 
 def test_a_doubted_statement_that_the_data_contradict_is_not_passed_over() -> None:

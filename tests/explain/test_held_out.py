@@ -16,8 +16,8 @@ HARD = "\n".join(text for text in STATEMENTS if "confidence" not in text)
 def test_one_observation_at_a_time_is_one_fit_at_a_time() -> None:
     data = patients(14, seed=4)
     fit = credo.fit(CLINIC, data, HARD, method="cmap", prior=1)
-    assert fit.problem is not None
-    comparison = leave_one_out(fit.problem)
+    assert fit._problem is not None
+    comparison = leave_one_out(fit._problem)
     assert comparison is not None
     gain = 0.0
     for place in range(len(data)):
@@ -31,8 +31,8 @@ def test_one_observation_at_a_time_is_one_fit_at_a_time() -> None:
 def test_a_range_by_hand() -> None:
     """Of 3 yes and 1 no with a half more of each, P(yes) <= 0.6 predicts each yes by 0.6, the no by 0.4."""
     fit = credo.fit(COIN, counted(3, 1), "P(a=yes) <= 0.6", method="cmap", prior=0.5)
-    assert fit.problem is not None
-    (score,) = leave_one_out(fit.problem).scores  # type: ignore[union-attr]
+    assert fit._problem is not None
+    (score,) = leave_one_out(fit._problem).scores  # type: ignore[union-attr]
     assert score.without_knowledge == pytest.approx(3 * np.log(2.5 / 4) + np.log(0.5 / 4))
     assert score.with_knowledge == pytest.approx(3 * np.log(0.6) + np.log(0.4))
 
@@ -49,8 +49,8 @@ def test_folds_share_out_all_observations() -> None:
 def test_tenths_and_ones_agree_on_whether_it_helped() -> None:
     for text, sign in (("P(a=yes) <= 0.2", -1), ("0.59 <= P(a=yes) <= 0.595", 1)):
         fit = credo.fit(COIN, counted(60, 40), text, method="cmap")
-        assert fit.problem is not None
-        one_by_one, in_tenths = leave_one_out(fit.problem), cross_validate(fit.problem)
+        assert fit._problem is not None
+        one_by_one, in_tenths = leave_one_out(fit._problem), cross_validate(fit._problem)
         assert one_by_one is not None
         assert np.sign(one_by_one.gain) == np.sign(in_tenths.gain) == sign
         assert in_tenths.gain == pytest.approx(one_by_one.gain, abs=max(0.5, 0.05 * abs(one_by_one.gain)))

@@ -57,7 +57,7 @@ def test_what_was_seen_least_comes_first(method: str) -> None:
 
 
 def test_more_data_leave_less_to_learn() -> None:
-    problems = [credo.fit(COIN, counted(n, n), method="map").problem for n in (1, 10, 100)]
+    problems = [credo.fit(COIN, counted(n, n), method="map")._problem for n in (1, 10, 100)]
     reductions = [next_observations(problem, None)[0].variance_reduction for problem in problems if problem is not None]
     assert reductions == pytest.approx([0.5 / (2 * n + 3) ** 2 for n in (1, 10, 100)])
 

@@ -15,8 +15,8 @@ from tests.helpers.clinic import CLINIC, COIN, STATEMENTS, counted, largest_chan
 def test_leaving_out_is_learning_again(method: str, rows: int, seed: int) -> None:
     data = patients(rows, seed)
     fit = credo.fit(CLINIC, data, "\n".join(STATEMENTS), method=method, soft_weight=50.0)
-    assert fit.problem is not None
-    effects, changed = effects_on_optimum(fit.problem), 0
+    assert fit._problem is not None
+    effects, changed = effects_on_optimum(fit._problem), 0
     for number in range(len(STATEMENTS)):
         others = "\n".join(text for place, text in enumerate(STATEMENTS) if place != number)
         again = credo.fit(CLINIC, data, others, method=method, soft_weight=50.0)

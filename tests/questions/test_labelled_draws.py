@@ -137,8 +137,8 @@ def test_kept_cpts_have_no_deviation_and_say_so(fit: credo.Fit) -> None:
 def test_draws_that_do_not_fit_into_memory_are_refused() -> None:
     network, rows = credo.Network({"coin": ["heads", "tails"]}), pl.DataFrame({"coin": ["heads"]})
     fit = credo.fit(network, rows, memory_limit=50_000_000, posterior=SMALL)
-    assert fit.problem is not None
-    object.__setattr__(fit.problem.settings, "memory_limit", 1000)
+    assert fit._problem is not None
+    object.__setattr__(fit._problem.settings, "memory_limit", 1000)
     with pytest.raises(TooLargeError, match="The draws of 1 CPTs needs about"):
         fit.to_arviz()
 

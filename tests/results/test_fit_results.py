@@ -12,7 +12,7 @@ import pytest
 import credo
 from credo import Network
 from credo.errors import OptionError
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from tests.helpers.clinic import CLINIC, COIN, STATEMENTS, counted, patients
 
 
@@ -96,7 +96,7 @@ def test_notebooks_show_knowledge_and_explanations(fit: credo.Fit) -> None:
 def test_results_are_frozen_values(fit: credo.Fit) -> None:
     with pytest.raises(AttributeError):
         fit.rows = 3  # type: ignore[misc]
-    assert [field.name for field in fields(fit)] == [field.name for field in fields(FitResult)]
+    assert [field.name for field in fields(fit)] == [field.name for field in fields(Fit)]
     again = pickle.loads(pickle.dumps(fit))
     assert type(again) is credo.Fit
     np.testing.assert_array_equal(again.network.cpt_array("lung"), fit.network.cpt_array("lung"))
@@ -114,3 +114,13 @@ def test_progress_has_named_phases() -> None:
 def test_a_swapped_check_says_what_comes_first() -> None:
     with pytest.raises(OptionError, match="network comes first"):
         credo.check(credo.Knowledge(COIN, "P(a=yes) <= 0.2"), COIN)
+
+
+def test_counts_are_those_of_the_table_and_fixed_variables_are_named() -> None:
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, parents={"b": ["a"]}, cpts={"a": [0.5, 0.5]})
+    rows = pl.DataFrame({"a": ["no", "no", "yes"], "b": ["no", "yes", "yes"]})
+    found = credo.fit(network, rows, method="ml", fixed=["a"], seed=7)
+    assert found.counts("b")["count"].to_list() == [1.0, 1.0, 0.0, 1.0]
+    assert found.counts_array("b").shape == (2, 2)
+    assert (found.fixed, found.seed) == (("a",), 7)
+    assert not hasattr(found, "problem")

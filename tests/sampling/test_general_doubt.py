@@ -38,8 +38,8 @@ def test_draws_are_those_that_weights_leave(compiled: bool, monkeypatch: pytest.
     options = credo.PosteriorOptions(chains=8, draws=3000, max_draws=3000)
     fit = credo.fit(BARE, rows, text, posterior=options)
     assert fit.doubt is not None
-    assert fit.problem.model.doubts is not None
-    logs = (np.log(0.7 / 0.3) + fit.problem.model.doubts.log_widening) @ true
+    assert fit._problem.model.doubts is not None
+    logs = (np.log(0.7 / 0.3) + fit._problem.model.doubts.log_widening) @ true
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     found = np.array([each.probability for each in fit.doubt.statements])
@@ -93,9 +93,9 @@ def test_narrow_statements_are_found_and_compete(bounds: tuple[tuple[float, floa
     text = "\n".join(f"expert x with reliability 0.8: {low} <= P(a=y | c=y) <= {high}" for low, high in bounds)
     fit = credo.fit(network, rows, text, posterior=credo.PosteriorOptions(draws=3000, max_draws=3000))
     assert fit.doubt is not None
-    assert fit.problem.model.doubts is not None
+    assert fit._problem.model.doubts is not None
     true = np.stack([(given >= low) & (given <= high) for low, high in bounds])
-    logs = (np.log(4.0) + fit.problem.model.doubts.log_widening) @ true
+    logs = (np.log(4.0) + fit._problem.model.doubts.log_widening) @ true
     expected = true @ np.exp(logs) / np.exp(logs).sum()
     found = np.array([each.probability for each in fit.doubt.statements])
     errors = np.array([each.error for each in fit.doubt.statements])

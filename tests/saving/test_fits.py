@@ -20,7 +20,7 @@ from credo.estimation.methods import METHODS
 from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.model.cut_points import CutPoints
 from credo.model.network import Variable
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.saving import archive
 from credo.saving.fits import DERIVED, LEFT_OUT, LISTENERS
 from credo.saving.records import NETWORK_PARTS, Reader, Writer, hints_of
@@ -110,12 +110,12 @@ def test_hidden_variables_missing_values_fixed_cpts_and_priors_come_back(tmp_pat
     )
     back = saved(made, tmp_path)
     require_same(made, back)
-    assert made.problem is not None
-    assert back.problem is not None
-    assert made.problem.data.dataset is not None
-    assert back.problem.data.dataset is None
+    assert made._problem is not None
+    assert back._problem is not None
+    assert made._problem.data.dataset is not None
+    assert back._problem.data.dataset is None
     assert back.is_incomplete
-    assert back.problem.model.kept == ("a",)
+    assert back._problem.model.kept == ("a",)
     assert str(made.explain(verbose=False)) == str(back.explain(verbose=False))
 
 
@@ -169,10 +169,10 @@ def test_large_cpts_are_counted_sparsely_and_come_back(tmp_path: Path) -> None:
     with pytest.warns(credo.LargeCPTWarning):
         made = credo.fit(network, rows, method="map", prior=1)
     back = saved(made, tmp_path)
-    assert made.problem is not None
-    assert back.problem is not None
-    assert made.problem.data.counts.sparse.keys() == {"v20"}
-    assert np.array_equal(made.problem.data.counts.of("v20"), back.problem.data.counts.of("v20"))
+    assert made._problem is not None
+    assert back._problem is not None
+    assert made._problem.data.counts.sparse.keys() == {"v20"}
+    assert np.array_equal(made._problem.data.counts.of("v20"), back._problem.data.counts.of("v20"))
     assert str(made) == str(back)
 
 
@@ -197,7 +197,7 @@ def test_every_field_of_a_variable_is_kept() -> None:
     assert list(plain) == [each.name for each in fields(Variable)]
     reader = Reader(archive.Archive("", None, {}))
     assert reader.record(Variable, plain, "variable") == variable
-    assert hints_of(FitResult).keys() == {each.name for each in fields(FitResult)}
+    assert hints_of(Fit).keys() == {each.name for each in fields(Fit)}
 
 
 # Mistakes -------------------------------------------------------------------------------------------------------------
@@ -382,9 +382,9 @@ def test_statements_that_may_be_wrong_and_impossible_events_are_explained_alike_
     made = credo.fit(TRUTH.without_cpts(), TRUTH.sample(40, 1), statements, method=method, posterior=FEW)
     back = saved(made, tmp_path)
     require_same(made, back)
-    assert made.problem is not None
-    assert back.problem is not None
-    one, two = made.problem.model.constraints, back.problem.model.constraints
+    assert made._problem is not None
+    assert back._problem is not None
+    one, two = made._problem.model.constraints, back._problem.model.constraints
     assert one.general == two.general
     for column in ("indices", "coefficients", "bounds", "statements", "equality", "confidences"):
         assert np.array_equal(getattr(one.linear, column), getattr(two.linear, column), equal_nan=True), column

@@ -42,7 +42,7 @@ from credo.progress import (
     reporting,
 )
 from credo.results.check_results import (
-    CheckResult,
+    Check,
     Conflict,
     DataUse,
     DeterminedProbability,
@@ -56,7 +56,6 @@ from credo.results.check_results import (
 )
 from credo.statistics.counts import Counts
 from credo.types import Seed, TableLike
-from credo.user_results import Check
 
 _FEW_CONFLICTS = 12  # in the message of an error
 _MANY_CONFLICTS = 500  # from here on, the fewest statements to drop are not sought
@@ -229,7 +228,7 @@ def _check(
     )
 
 
-def require_consistent(found: CheckResult) -> None:
+def require_consistent(found: Check) -> None:
     """Raise a ConflictError, with the conflicts in their author's words, where the knowledge contradicts itself."""
     if found.suspected:
         lines = ["No probabilities were found at which all statements hold. These do not seem to go together:"]

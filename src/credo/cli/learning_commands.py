@@ -17,7 +17,7 @@ from credo.terminal import console, for_shell, say
 if TYPE_CHECKING:
     from credo.explain.doubting import Trust
     from credo.options import PosteriorOptions, TableFormat
-    from credo.results.fit_results import FitResult
+    from credo.results.fit_results import Fit
     from credo.statistics.prior import PriorLike
     from credo.types import TableLike
 
@@ -457,7 +457,7 @@ def _require_questions(
         parse_query(known.knowledge.network, question)
 
 
-def _show(result: FitResult, out: Path | None, report: Path | None) -> None:
+def _show(result: Fit, out: Path | None, report: Path | None) -> None:
     from credo.report.fit_text import fit_summary
 
     console().print(fit_summary(result, out))

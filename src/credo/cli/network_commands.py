@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network
     from credo.options import TableFormat
+    from credo.results.fit_results import Fit
     from credo.types import Json
-    from credo.user_results import Fit
 
 SHOWN = 20  # rows of a table that a terminal shows
 CSV_DECIMALS = 6
@@ -265,7 +265,7 @@ def _saved(path: Path) -> Fit | None:
 
     if not path.name.lower().endswith(SAVED_FIT):
         return None
-    from credo.user_results import load
+    from credo.saving.fits import load
 
     return load(path)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from credo.drawing.conflict_graph import ConflictGraph, conflict_graph
 from credo.errors import OptionError
 from credo.plot.axes import axes_or_new, colours_for
-from credo.results.check_results import CheckResult
+from credo.results.check_results import Check
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ LINE_HEIGHT = 0.26  # of an inch
 LEFT, RIGHT = 0.5, 0.64  # where statements end and distributions begin
 
 
-def conflicts(check: CheckResult, *, ax: Axes | None = None) -> Axes:
+def conflicts(check: Check, *, ax: Axes | None = None) -> Axes:
     """Draw the conflicts: statements on the left, the probabilities that they are about on the right.
 
     Parameters
@@ -33,7 +33,7 @@ def conflicts(check: CheckResult, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The axes.
     """
-    if not isinstance(check, CheckResult):
+    if not isinstance(check, Check):
         raise OptionError(f"This picture shows what credo.check returned; this is of the type {type(check).__name__}.")
     graphs = [
         conflict_graph([str(each) for each in conflict.statements], conflict.configurations)

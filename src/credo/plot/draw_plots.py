@@ -15,7 +15,7 @@ from credo.errors import OptionError
 from credo.model.expansion import expand
 from credo.plot.fit_plots import require_fit
 from credo.questions.labelled_draws import cpt_names, diagnostics, import_arviz, labelled_draws, takes_trees
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 
 if TYPE_CHECKING:
     import xarray
@@ -26,7 +26,7 @@ MAX_RANKS = 6
 TITLE_LETTERS = 36  # in a line above a picture
 
 
-def trace(fit: FitResult, name: str, **options: object) -> NDArray[np.object_] | PlotCollection:
+def trace(fit: Fit, name: str, **options: object) -> NDArray[np.object_] | PlotCollection:
     """Draw how the draws of a variable's probabilities came one after the other, and how they are distributed.
 
     Chains that agree lie on top of each other, and look like a hedge without a direction. Of a large CPT the numbers
@@ -62,7 +62,7 @@ def trace(fit: FitResult, name: str, **options: object) -> NDArray[np.object_] |
         return arviz.plot_trace(draws, **{"compact": False, **size, **options})
 
 
-def rank(fit: FitResult, name: str, **options: object) -> NDArray[np.object_] | PlotCollection:
+def rank(fit: Fit, name: str, **options: object) -> NDArray[np.object_] | PlotCollection:
     """Draw how the draws of each chain rank among those of all chains.
 
     Where all chains agree, all bars of a chain are about equally high; a slope or a heap shows a chain that differs.
@@ -117,7 +117,7 @@ def _tree(draws: xarray.Dataset) -> Any:
     return xarray.DataTree.from_dict({"posterior": draws})
 
 
-def _worst(fit: FitResult, name: str, most: int) -> xarray.Dataset:
+def _worst(fit: Fit, name: str, most: int) -> xarray.Dataset:
     """The draws of a CPT, a variable of xarray for each probability: of large CPTs those that are known worst."""
     require_fit(fit)
     names = cpt_names(fit, name)

@@ -10,7 +10,7 @@ from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand
 from credo.plot.axes import axes_or_new, colours_for, style_axes
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ LONG_STATEMENT = 64  # letters
 EFFECT_COLOURS = {Effect.VIOLATED: "bad", Effect.BINDING: "binding", Effect.SATISFIED: "good"}
 
 
-def cpt(
-    fit: FitResult, name: str, *, page: int = 1, explanation: Explanation | None = None, ax: Axes | None = None
-) -> Axes:
+def cpt(fit: Fit, name: str, *, page: int = 1, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
     """Draw a CPT: for each probability the data, what the knowledge allows, what was learned, and its interval.
 
     A CPT with more probabilities than fit has several pages. The configurations that the knowledge changed most are on
@@ -97,7 +95,7 @@ def cpt(
     return ax
 
 
-def knowledge(fit: FitResult, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+def knowledge(fit: Fit, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
     """Draw the statements: how much each changed a probability, and what became of it.
 
     What the data contradict and what the result does not satisfy come first, then the largest changes.
@@ -148,7 +146,7 @@ def knowledge(fit: FitResult, *, explanation: Explanation | None = None, ax: Axe
     return ax
 
 
-def history(fit: FitResult, *, ax: Axes | None = None) -> Axes:
+def history(fit: Fit, *, ax: Axes | None = None) -> Axes:
     """Draw the objective after each iteration of the best start; a fit without iterations is one point.
 
     Parameters
@@ -185,7 +183,7 @@ def history(fit: FitResult, *, ax: Axes | None = None) -> Axes:
 
 def require_fit(fit: object) -> None:
     """Raise if something else than a fit is to be drawn."""
-    if not isinstance(fit, FitResult):
+    if not isinstance(fit, Fit):
         raise OptionError(f"This picture shows what credo.fit returned; this is of the type {type(fit).__name__}.")
 
 

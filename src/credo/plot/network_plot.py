@@ -26,7 +26,7 @@ from credo.plot.axes import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
 from credo.probability_texts import short_percent
 from credo.questions.marginal_bars import fit_marginals, network_marginals
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ LINE_STYLES = {"raises": "-", "lowers": "--", "neutral": ":"}
 BAR_HEIGHT = 9.0
 
 
-def network(fit: FitResult | Network, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
+def network(fit: Fit | Network, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
     """Draw the network: arrows by influence, boxes with how probable each state is when nothing else is known.
 
     Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither throughout. The more colour behind a

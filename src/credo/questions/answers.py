@@ -24,7 +24,7 @@ from credo.probability_texts import interval_percents, percent_digits
 from credo.questions.evidence import as_given
 from credo.questions.marginals import Evidence
 from credo.questions.question_draws import cpt_distribution, draws_for
-from credo.results.fit_results import FitResult, require_level
+from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
 from credo.terminal import escape
 from credo.types import Json, Numbers, Soft
@@ -112,7 +112,7 @@ class Answer:
         return self.frame[column][0]
 
 
-def query(fit: FitResult, question: str | Query, level: float = 0.95) -> Answer:
+def query(fit: Fit, question: str | Query, level: float = 0.95) -> Answer:
     """Answer a question such as `P(lung=yes | xray=yes, do(smoke=no))`; see `Fit.query`.
 
     Where there are draws, the answer is their mean, and its interval holds the given share of them. Where a number of a
@@ -152,7 +152,7 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
 
 
 def most_probable(
-    fit: FitResult,
+    fit: Fit,
     evidence: Evidence | str | None = None,
     interventions: Mapping[str, object] | None = None,
     soft: Soft | None = None,

@@ -21,7 +21,7 @@ from credo.model.expansion import expand
 from credo.posterior.convergence import r_hat
 from credo.posterior.draws import PosteriorResult, chain_draws, draw_count
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult, one_row_per_probability
+from credo.results.fit_results import Fit, one_row_per_probability
 from credo.types import Numbers
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ FEWER = "Name the variables that you need, or learn with a higher memory_limit."
 COPIES = 3  # of a CPT's draws, while they are brought into the order of the chains
 
 
-def to_arviz(fit: FitResult, names: Sequence[str] | str | None = None) -> arviz.InferenceData | xarray.DataTree:
+def to_arviz(fit: Fit, names: Sequence[str] | str | None = None) -> arviz.InferenceData | xarray.DataTree:
     """The draws of CPTs as ArviZ takes them; see `Fit.to_arviz`."""
     installed = import_arviz("Handing draws to ArviZ")
     draws = labelled_draws(fit, names)
@@ -60,7 +60,7 @@ def takes_trees(arviz: Any) -> bool:
     return int(arviz.__version__.partition(".")[0]) >= 1
 
 
-def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> xarray.Dataset:
+def labelled_draws(fit: Fit, names: Sequence[str] | str | None = None) -> xarray.Dataset:
     """The same as a dataset of xarray: a variable for each CPT, with axes (chain, draw, parents' states, own state)."""
     try:
         import xarray
@@ -95,7 +95,7 @@ def labelled_draws(fit: FitResult, names: Sequence[str] | str | None = None) -> 
     return xarray.Dataset(arrays, coordinates, about)
 
 
-def diagnostics(fit: FitResult, name: str | None = None) -> pl.DataFrame:
+def diagnostics(fit: Fit, name: str | None = None) -> pl.DataFrame:
     """How far the draws of a CPT can be trusted, or the worst of each CPT; see `Fit.diagnostics`."""
     import polars as pl
 
@@ -123,7 +123,7 @@ def diagnostics(fit: FitResult, name: str | None = None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=kinds, orient="row").sort("effective_size", maintain_order=True)
 
 
-def sampled_posterior(fit: FitResult) -> PosteriorResult:
+def sampled_posterior(fit: Fit) -> PosteriorResult:
     """The draws of a fit; an error that says why where there are none."""
     reason = why_no_interval(fit)
     if reason:
@@ -132,7 +132,7 @@ def sampled_posterior(fit: FitResult) -> PosteriorResult:
     return fit.posterior
 
 
-def cpt_names(fit: FitResult, names: Sequence[str] | str | None = None) -> list[str]:
+def cpt_names(fit: Fit, names: Sequence[str] | str | None = None) -> list[str]:
     """The CPTs of variables, or of all: a noisy family has its small ones."""
     expansion = expand(fit.network)
     wanted = [names] if isinstance(names, str) else list(fit.network.names if names is None else names)

@@ -10,7 +10,7 @@ from credo.errors import TooLargeError
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.questions.marginals import all_marginals
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.statistics.questions import as_batch, marginal_factors, marginals
 
 MOST_CELLS = 2**25  # of all cliques, under all draws together: about a second
@@ -41,7 +41,7 @@ class Marginals:
         return any(bar.low is not None for own in self.bars.values() for bar in own)
 
 
-def fit_marginals(fit: FitResult, most_cells: int = MOST_CELLS) -> Marginals:
+def fit_marginals(fit: Fit, most_cells: int = MOST_CELLS) -> Marginals:
     """The probabilities of all states under a fit."""
     try:
         frame = all_marginals(fit, most_cells)

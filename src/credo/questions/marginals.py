@@ -14,7 +14,7 @@ from credo.model.network import Network
 from credo.posterior.draws import MOST_CELLS, interval_ends
 from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import cpt_distribution, draws_for, why_no_interval
-from credo.results.fit_results import FitResult, require_level
+from credo.results.fit_results import Fit, require_level
 from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
     BatchedCPTs,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Evidence = Mapping[str, Any]
 
 
-def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.DataFrame:
+def all_marginals(fit: Fit, most_cells: int, level: float = 0.95) -> pl.DataFrame:
     """How probable each state of each variable is, when nothing is observed; with intervals if there is time for draws.
 
     The columns are those of `predict` for a case without evidence. `most_cells` of all cliques under all draws limits
@@ -51,7 +51,7 @@ def all_marginals(fit: FitResult, most_cells: int, level: float = 0.95) -> pl.Da
 
 
 def marginals_given(
-    fit: FitResult,
+    fit: Fit,
     evidence: Evidence | str | None = None,
     *,
     interventions: Mapping[str, object] | None = None,
@@ -80,7 +80,7 @@ def marginals_of_network(
 
 
 def predict_case(
-    fit: FitResult, case: Evidence, targets: Sequence[str] | None, level: float, most_cells: int = MOST_CELLS
+    fit: Fit, case: Evidence, targets: Sequence[str] | None, level: float, most_cells: int = MOST_CELLS
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -113,7 +113,7 @@ def predict_case(
 
 
 def _marginals_frame(
-    given_network: Network, network: Network, cpts: BatchedCPTs, given: Given, level: float, fit: FitResult | None
+    given_network: Network, network: Network, cpts: BatchedCPTs, given: Given, level: float, fit: Fit | None
 ) -> pl.DataFrame:
     """A row for each state of each variable: `variable`, `state`, `probability`, `low`, `high`."""
     import polars as pl

@@ -25,7 +25,7 @@ from credo.posterior.draws import (
 )
 from credo.questions.marginals import Evidence, predict_case
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult, require_level
+from credo.results.fit_results import Fit, require_level
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.predict import posterior as posterior_of_rows
 from credo.statistics.questions import answer_rows, factors_of, relevant_evidence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    fit: FitResult, data: Evidence | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
+    fit: Fit, data: Evidence | TableLike, targets: Sequence[str] | str | None = None, level: float = 0.95
 ) -> pl.DataFrame:
     """Predict what is missing in a case, or in every row of a table; see `Fit.predict`.
 
@@ -109,7 +109,7 @@ def _predict_at_cpts(network: Network, codes: Codes, name: str) -> tuple[Numbers
     return posterior_of_rows(layout_for_counts(expanded), rows, name, {}), None
 
 
-def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tuple[Numbers, Numbers | None]:
+def _predict_rows(fit: Fit, codes: Codes, name: str, level: float) -> tuple[Numbers, Numbers | None]:
     """The probabilities of a variable's states in each row, and the ends of their intervals, (2, rows, states).
 
     Rows that show the same values of what matters for this variable are answered once.
@@ -134,7 +134,7 @@ def _predict_rows(fit: FitResult, codes: Codes, name: str, level: float) -> tupl
     return means, ends
 
 
-def prediction_draws(fit: FitResult, codes: Codes, name: str, count: int) -> Numbers:
+def prediction_draws(fit: Fit, codes: Codes, name: str, count: int) -> Numbers:
     """The probabilities of a variable's states in each row, under each of `count` draws, (draws, rows, states).
 
     Draws that give a row no probability say nothing about it: their place is taken by the mean of the others.
@@ -150,7 +150,7 @@ def prediction_draws(fit: FitResult, codes: Codes, name: str, count: int) -> Num
 
 
 def _draws_of_rows(
-    fit: FitResult, network: Network, codes: Codes, name: str
+    fit: Fit, network: Network, codes: Codes, name: str
 ) -> Iterator[tuple[Indices, Indices, Numbers, tuple[str, ...]]]:
     """Rows that show the same variables, together, and what is predicted for them.
 

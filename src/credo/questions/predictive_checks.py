@@ -21,7 +21,7 @@ from credo.model.network import Network
 from credo.model.noisy import full_cpt
 from credo.posterior.draws import PosteriorResult, cpt_draws, draw_count
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.statistics.completed_rows import BatchedCPTs, Completion, completion_of
 from credo.statistics.posterior_predictive import (
     Discrepancies,
@@ -52,7 +52,7 @@ TOO_MANY_MISSING = "Too many values are missing in the same rows to complete the
 NOTHING = "There is nothing to compare: no variable has data."
 
 
-def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates: int = REPLICATES) -> PredictiveChecks:
+def predictive_checks(fit: Fit, data: TableLike | None = None, replicates: int = REPLICATES) -> PredictiveChecks:
     """Compare the data with what the network produces; see `Fit.predictive_checks`.
 
     Raises
@@ -62,10 +62,9 @@ def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates:
     """
     if isinstance(replicates, bool) or not isinstance(replicates, int) or replicates < 20:
         raise OptionError(f"replicates is a whole number, 20 or more; it is {replicates!r}.")
-    if fit.tied is not None or (fit.problem is not None and fit.problem.model.constraints.ties):
+    if fit.tied is not None or (fit._problem is not None and fit._problem.model.constraints.ties):
         raise OptionError(TIED)
-    seed = 0 if fit.problem is None else fit.problem.settings.seed
-    rng = np.random.default_rng([seed, 3])
+    rng = np.random.default_rng([fit.seed, 3])
     network = fit.network
     sample = fit.row_sample
     if data is not None:
@@ -100,7 +99,7 @@ def predictive_checks(fit: FitResult, data: TableLike | None = None, replicates:
     return PredictiveChecks(ordered, len(completion.codes), len(checked), len(found) - len(checked), note)
 
 
-def checks_or_note(fit: FitResult) -> PredictiveChecks:
+def checks_or_note(fit: Fit) -> PredictiveChecks:
     """The same for reports: why there are none, where there are none."""
     try:
         return predictive_checks(fit)
@@ -157,7 +156,7 @@ def _completion(network: Network, codes: Codes) -> Completion:
         count = max(LEAST_ROWS, count // 2)
 
 
-def _cpts(fit: FitResult, replicates: int) -> tuple[BatchedCPTs, int]:
+def _cpts(fit: Fit, replicates: int) -> tuple[BatchedCPTs, int]:
     """Draws of the CPTs of all variables, (draws, configurations, states), and how many draws there are.
 
     Without draws, and where a CPT was kept, it is the learned one.
@@ -195,9 +194,7 @@ def _cpts(fit: FitResult, replicates: int) -> tuple[BatchedCPTs, int]:
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
-def _checks(
-    fit: FitResult, about: Sequence[tuple[str, str, str]], parts: Sequence[Discrepancies]
-) -> list[PredictiveCheck]:
+def _checks(fit: Fit, about: Sequence[tuple[str, str, str]], parts: Sequence[Discrepancies]) -> list[PredictiveCheck]:
     network = fit.network
     single, together = p_values(parts)
     cells = [cell for part in parts for cell in part.cells]
@@ -223,16 +220,14 @@ def _worst_first(check: PredictiveCheck) -> tuple[float, float, float]:
     return check.adjusted, check.p_value, -difference
 
 
-def _family_sentence(
-    fit: FitResult, variable: str, configuration: int, label: str, observed: float, expected: float
-) -> str:
+def _family_sentence(fit: Fit, variable: str, configuration: int, label: str, observed: float, expected: float) -> str:
     network = fit.network
     given = ", ".join(f"{parent}={state}" for parent, state in network.configuration(variable, configuration).items())
     where = f"with {given} " if given else ""
     advice = f"Check the statements about {variable}"
     if variable in network.forms:
         advice += ", and whether its causes act independently of each other"
-    elif fit.problem is not None and variable in fit.problem.model.kept:
+    elif variable in fit.fixed:
         advice = f"Its CPT was kept as it was: let it be learned, or look for the reason in the data on {variable}"
     return (
         f"The data do not fit the CPT of {variable}: {_count(observed)} rows {where}have {label}, and about "

@@ -8,12 +8,12 @@ import numpy as np
 
 from credo.model.network import Network
 from credo.posterior.draws import MOST_CELLS, PosteriorResult, draws_of
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs, Factors, relevant_evidence
 from credo.types import Numbers
 
 
-def why_no_interval(fit: FitResult) -> str:
+def why_no_interval(fit: Fit) -> str:
     """Why answers of this fit have no credible interval; empty where they have one."""
     if not isinstance(fit.posterior, PosteriorResult):
         return f"There is no interval: the method {fit.method} gives one estimate. Learn with method=posterior for one."
@@ -21,7 +21,7 @@ def why_no_interval(fit: FitResult) -> str:
 
 
 def draws_for(
-    fit: FitResult, network: Network, factors: Factors, most_cells: int = MOST_CELLS
+    fit: Fit, network: Network, factors: Factors, most_cells: int = MOST_CELLS
 ) -> tuple[BatchedCPTs | None, str]:
     """Draws of the CPTs that a question depends on, or None and the reason why there are none."""
     note = why_no_interval(fit)

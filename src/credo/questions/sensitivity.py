@@ -15,7 +15,7 @@ from credo.model.network import Network
 from credo.probability_texts import percent_digits
 from credo.questions.evidence import soft_likelihoods
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, require_possible
 from credo.terminal import escape
 from credo.types import Numbers, Soft
@@ -71,7 +71,7 @@ class Sensitivity:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def sensitivity(fit: FitResult, question: str | Query, soft: Soft | None = None) -> Sensitivity:
+def sensitivity(fit: Fit, question: str | Query, soft: Soft | None = None) -> Sensitivity:
     """Which CPT numbers and which evidence move the answer to a question most; see `Fit.sensitivity`.
 
     With P = P(x | e) and the slopes s_k = (∂P(x, e)/∂θ_k − P·∂P(e)/∂θ_k) / P(e) for the numbers θ_k of a distribution,
@@ -114,7 +114,7 @@ def _without(given: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _parameter_rows(
-    fit: FitResult,
+    fit: Fit,
     network: Network,
     cpts: BatchedCPTs,
     asked: Query,

@@ -18,7 +18,7 @@ from credo.report.check_text import (
     ways_out,
 )
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
-from credo.results.check_results import CheckResult, Conflict, StatementCheck
+from credo.results.check_results import Check, Conflict, StatementCheck
 from credo.terminal import escape
 
 MAX_STATEMENTS = 8_000  # on one page
@@ -33,7 +33,7 @@ _BEFORE = (
 _AFTER = " <b>After</b>: its probability by the data alone. <b>Ratio</b>: after divided by before, the Bayes factor."
 
 
-def check_page(check: CheckResult) -> str:
+def check_page(check: Check) -> str:
     """The whole check as HTML."""
     verdict = " ".join(verdict_sentences(check))
     parts = [f"<p><strong>{escape(verdict)}</strong></p>"]
@@ -66,7 +66,7 @@ def _conflict(number: int, conflict: Conflict) -> str:
     return f"<h2>Conflict {number}: {title}</h2><ul>{items}</ul><p>{escape(ways_out(conflict))}</p>{picture}"
 
 
-def _statements(check: CheckResult) -> str:
+def _statements(check: Check) -> str:
     if not check.statements:
         return ""
     conflicting = check.conflicting
@@ -80,7 +80,7 @@ def _statements(check: CheckResult) -> str:
     return f"{title}{_statement_table(ordered[:FEW_STATEMENTS], check)}{more}"
 
 
-def _statement_table(statements: Sequence[StatementCheck], check: CheckResult) -> str:
+def _statement_table(statements: Sequence[StatementCheck], check: Check) -> str:
     conflicting, unresolved = check.conflicting, {each.number for each in check.unresolved}
     rows = []
     for each in statements:

@@ -14,7 +14,7 @@ from credo.errors import counted
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate, Verdict, bayes_factor_error
 from credo.explain.statement_references import StatementReference, capitalised, places_of
 from credo.explain.summary import what_is_contradicted
-from credo.results.check_results import CheckResult, Conflict, StatementCheck
+from credo.results.check_results import Check, Conflict, StatementCheck
 from credo.terminal import console
 
 FEW = 12  # entries of one kind that are listed; the rest is counted
@@ -28,7 +28,7 @@ STYLES = {
 }
 
 
-def check_summary(check: CheckResult) -> RenderableType:
+def check_summary(check: Check) -> RenderableType:
     """The whole check, for a terminal."""
     verdict, *about_data = verdict_sentences(check)
     colour = "red" if not check.feasible else "yellow" if check.unchecked else "green"
@@ -48,7 +48,7 @@ def check_summary(check: CheckResult) -> RenderableType:
     return Group(*parts)
 
 
-def check_plain_text(check: CheckResult, width: int = 110) -> str:
+def check_plain_text(check: Check, width: int = 110) -> str:
     """The same without colours."""
     return plain_text(check_summary(check), width)
 
@@ -61,7 +61,7 @@ def plain_text(renderable: RenderableType, width: int = 110) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def verdict_sentences(check: CheckResult) -> list[str]:
+def verdict_sentences(check: Check) -> list[str]:
     """Whether the knowledge can hold and, if it was compared with data, what these say about it."""
     statements = counted(len(check.statements), "statement")
     if not check.statements:
@@ -89,7 +89,7 @@ def verdict_sentences(check: CheckResult) -> list[str]:
     return sentences
 
 
-def _what_can_hold(check: CheckResult) -> str:
+def _what_can_hold(check: Check) -> str:
     """The verdict on knowledge without conflicts, which counts only the statements that were checked."""
     left_out = check.unchecked
     checked = len(check.statements) - len(left_out)
@@ -117,7 +117,7 @@ def _what_can_hold(check: CheckResult) -> str:
     )
 
 
-def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:
+def sections(check: Check) -> list[tuple[str, Sequence[str]]]:
     """What else was found, under its titles."""
     determined = [f"{each.probability} = {each.value:g}, by {places_of(each.statements)}" for each in check.determined]
     forced = [f"{capitalised(places_of(each.statements))} force {each.equation}" for each in check.forced_equalities]
@@ -142,7 +142,7 @@ def sections(check: CheckResult) -> list[tuple[str, Sequence[str]]]:
     ]
 
 
-def about_all_conflicts(check: CheckResult) -> list[str]:
+def about_all_conflicts(check: Check) -> list[str]:
     """Whether there may be more conflicts, and what would end them all."""
     sentences = []
     if not check.has_all_conflicts:
@@ -227,7 +227,7 @@ def _conflict(number: int, conflict: Conflict) -> Text:
     return text.append(f"  {sentences}", style="not bold") if sentences else text[:-1]
 
 
-def _statement_table(check: CheckResult) -> Table:
+def _statement_table(check: Check) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     headings = ("before", "after", "ratio", "the data") if check.with_data else ("before", "constraints", "kind")
     for heading in ("line", "statement", *headings):

@@ -27,7 +27,7 @@ from credo.report.fit_text import (
 )
 from credo.report.html import as_text, bullets, document, figure, folded, search_box, table
 from credo.report.predictive_text import TITLE, checks_section
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.results.fit_statements import doubted_statements_of
 from credo.terminal import escape
 
@@ -69,7 +69,7 @@ _UNIMPORTANT = {
 }
 
 
-def fit_page(fit: FitResult, explanation: Explanation, checks: PredictiveChecks | None = None) -> str:
+def fit_page(fit: Fit, explanation: Explanation, checks: PredictiveChecks | None = None) -> str:
     """The whole report as HTML; `checks` say whether the network fits the data."""
     anchors = Anchors.of(expand(fit.network).network, explanation)
     marginals = fit_marginals(fit)
@@ -100,7 +100,7 @@ def fit_page(fit: FitResult, explanation: Explanation, checks: PredictiveChecks 
     return document(title, parts)
 
 
-def _network(fit: FitResult, explanation: Explanation, marginals: Marginals, anchors: Anchors) -> str:
+def _network(fit: Fit, explanation: Explanation, marginals: Marginals, anchors: Anchors) -> str:
     """The picture of the network, and what its signs mean."""
     changes = {name: explanation.largest_change(name) for name in explanation.configurations}
     links = {name: f"#{anchors.cpt(name)}" for name in anchors.shown}
@@ -110,7 +110,7 @@ def _network(fit: FitResult, explanation: Explanation, marginals: Marginals, anc
     return figure(network_svg(fit.network, marginals.bars, changes, links), caption, kind="network")
 
 
-def _doubted(fit: FitResult) -> str:
+def _doubted(fit: Fit) -> str:
     """How probable the statements are that may be wrong, which comes first: the least probable in sight."""
     if fit.doubt is None:
         return ""
@@ -131,7 +131,7 @@ def _doubted(fit: FitResult) -> str:
     )
 
 
-def _contradicted(fit: FitResult, explanation: Explanation) -> str:
+def _contradicted(fit: Fit, explanation: Explanation) -> str:
     """What the data contradict, which comes first: a sentence for each statement, with a link to the table of them."""
     first, sentences = contradicted_by_data(fit)
     if not sentences:
@@ -158,14 +158,14 @@ def _link(sentence: str, explanation: Explanation) -> str:
     return next((f" <a href=#s{each.statement.number}>Show it.</a>" for each in found), "")
 
 
-def _history(fit: FitResult) -> str:
+def _history(fit: Fit) -> str:
     if len(fit.history) <= 2:
         return ""
     caption = "The objective, which learning maximises, after each iteration of the best start."
     return figure(history_svg(fit.history), caption)
 
 
-def _details(fit: FitResult, explanation: Explanation) -> str:
+def _details(fit: Fit, explanation: Explanation) -> str:
     """How the result was computed, for those who know the statistics."""
     technical = bullets(str(finding) for finding in fit.findings if finding.kind in TECHNICAL)
     notes = "".join(f"<p>{escape(note)}</p>" for note in explanation.notes if HELD_OUT not in note) + technical
@@ -308,7 +308,7 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
     )
 
 
-def _findings(fit: FitResult, explanation: Explanation) -> str:
+def _findings(fit: Fit, explanation: Explanation) -> str:
     """What else a reader should know: a few in sight, the others folded; not what the summary says already."""
     in_summary = set(explanation.summary)
     others = [finding for finding in other_findings(fit) if finding.kind not in TECHNICAL]

@@ -23,7 +23,7 @@ from credo.model.network import Network
 from credo.posterior.beliefs import ExpertReliability
 from credo.probability_texts import belief_digits, interval_digits, probability_digits
 from credo.report.check_text import plain_text
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.results.fit_statements import binding_statements, doubted_statements_of, has_multipliers, violated_statements
 from credo.types import Numbers
 
@@ -40,7 +40,7 @@ LONG_FINDING = 300  # letters
 TECHNICAL = frozenset({"solver", "soft weight", "folds", "iterations", "equivalent sample size"})  # kinds of findings
 
 
-def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bool = True) -> RenderableType:
+def fit_summary(fit: Fit, written_to: Path | None = None, *, with_cpts: bool = True) -> RenderableType:
     """The result of learning, with its CPTs if these are few, for a terminal."""
     parts: list[RenderableType] = list(_opening(fit))
     if with_cpts:
@@ -55,7 +55,7 @@ def fit_summary(fit: FitResult, written_to: Path | None = None, *, with_cpts: bo
     return Group(*parts)
 
 
-def fit_plain_text(fit: FitResult, width: int = 110, *, with_hint: bool = True) -> str:
+def fit_plain_text(fit: Fit, width: int = 110, *, with_hint: bool = True) -> str:
     """The result of learning without its CPTs, as plain text; the hint is about what to call in Python."""
     hint = Text(
         '\nfit.explain() explains the result, fit.report("report.html") writes a page, fit.cpt(name) is one CPT.'
@@ -63,19 +63,19 @@ def fit_plain_text(fit: FitResult, width: int = 110, *, with_hint: bool = True) 
     return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), *([hint] if with_hint else [])), width)
 
 
-def first_sentence(fit: FitResult) -> str:
+def first_sentence(fit: Fit) -> str:
     """What was learned, from what."""
     statements = len(fit.knowledge.statements)
     not_used = len(_only_checked(fit)) if METHODS[fit.method].uses_knowledge else statements
     return what_was_learned(fit.network.name, len(fit.network), fit.rows, statements, not_used)
 
 
-def not_used_by_estimate(fit: FitResult) -> list[str]:
+def not_used_by_estimate(fit: Fit) -> list[str]:
     """The statements that the estimate did not use, which a reader must not overlook: a sentence or two for each."""
     return what_was_not_used(_only_checked(fit))
 
 
-def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
+def contradicted_by_data(fit: Fit) -> tuple[str, list[str]]:
     """What the data contradict, which comes before everything else: a first sentence, and one for each statement."""
     found = [finding for finding in fit.findings if finding.kind == CONTRADICTED]
     if not found:
@@ -84,13 +84,13 @@ def contradicted_by_data(fit: FitResult) -> tuple[str, list[str]]:
     return f"The data contradict {which}.", what_is_contradicted(found)
 
 
-def other_findings(fit: FitResult) -> list[Finding]:
+def other_findings(fit: Fit) -> list[Finding]:
     """What is not among the first sentences; how the computation went comes last."""
     others = [finding for finding in fit.findings if finding.kind not in (CONTRADICTED, ONLY_CHECKED)]
     return sorted(others, key=lambda finding: (finding.kind in TECHNICAL, finding.kind == "iterations"))
 
 
-def what_to_do(fit: FitResult) -> str:
+def what_to_do(fit: Fit) -> str:
     """What to do about statements that the data contradict."""
     advice = (
         "Correct the statement, or the data. A statement gives way to data only with a confidence, or where all are "
@@ -99,7 +99,7 @@ def what_to_do(fit: FitResult) -> str:
     return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
 
 
-def _about_the_others(fit: FitResult, shown: Sequence[str], written_to: Path | None) -> list[RenderableType]:
+def _about_the_others(fit: Fit, shown: Sequence[str], written_to: Path | None) -> list[RenderableType]:
     """How many CPTs are not shown, and how to see them."""
     others = [name for name in fit.network.names if name not in set(shown)]
     if not others:
@@ -113,7 +113,7 @@ def _about_the_others(fit: FitResult, shown: Sequence[str], written_to: Path | N
     ]
 
 
-def _contradictions(fit: FitResult) -> list[RenderableType]:
+def _contradictions(fit: Fit) -> list[RenderableType]:
     first, sentences = contradicted_by_data(fit)
     if not sentences:
         return []
@@ -124,7 +124,7 @@ def _contradictions(fit: FitResult) -> list[RenderableType]:
     ]
 
 
-def what_is_doubted(fit: FitResult) -> list[str]:
+def what_is_doubted(fit: Fit) -> list[str]:
     """How many statements are probably wrong, and how often each expert is right: a sentence each."""
     if fit.doubt is None:
         return []
@@ -152,7 +152,7 @@ def _how_known(expert: ExpertReliability) -> str:
     return f"{expert.low:.0%} to {expert.high:.0%}, learned from {count}"
 
 
-def _doubted(fit: FitResult) -> list[RenderableType]:
+def _doubted(fit: Fit) -> list[RenderableType]:
     """Which statements are probably wrong, which comes before everything else."""
     if fit.doubt is None:
         return []
@@ -172,18 +172,18 @@ def _doubted(fit: FitResult) -> list[RenderableType]:
     return [Text(first, style="bold"), *map(Text, others), table, Text(f"{caption}\n", style="dim")]
 
 
-def _opening(fit: FitResult) -> Sequence[RenderableType]:
+def _opening(fit: Fit) -> Sequence[RenderableType]:
     details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
     unused = [Text(f"• {sentence}", style="yellow") for sentence in not_used_by_estimate(fit)]
     learned = Text(first_sentence(fit), style="bold"), *unused, Text(fit.status.value), Text(details, style="dim")
     return (*_doubted(fit), *_contradictions(fit), *learned)
 
 
-def _only_checked(fit: FitResult) -> list[Finding]:
+def _only_checked(fit: Fit) -> list[Finding]:
     return [finding for finding in fit.findings if finding.kind == ONLY_CHECKED]
 
 
-def _statements_and_findings(fit: FitResult) -> list[RenderableType]:
+def _statements_and_findings(fit: Fit) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if has_multipliers(fit) and (binding := binding_statements(fit)):
         rows = [(each.statement.place, each.statement.text, f"{each.gain_per_point:.3g}") for each in binding]
@@ -217,7 +217,7 @@ def _statement_table(title: str, heading: str, rows: Sequence[tuple[str, str, st
     return table
 
 
-def _cpts(fit: FitResult, name: str) -> list[RenderableType]:
+def _cpts(fit: Fit, name: str) -> list[RenderableType]:
     """The CPT of a variable; the small CPTs of a noisy family, one for each set of causes."""
     expansion = expand(fit.network)
     if name not in expansion.effects:
@@ -227,7 +227,7 @@ def _cpts(fit: FitResult, name: str) -> list[RenderableType]:
     return [title, *(_cpt(fit, expansion.network, effect) for effect in expansion.effects[name])]
 
 
-def _cpt(fit: FitResult, network: Network, name: str) -> RenderableType:
+def _cpt(fit: Fit, network: Network, name: str) -> RenderableType:
     """One CPT, a line for each configuration of the parents, with intervals where there are some."""
     parents, states = network.parents[name], network.states(name)
     title = f"P({name} | {', '.join(parents)})" if parents else f"P({name})"
@@ -259,7 +259,7 @@ def _shortened(text: str) -> str:
 # Which CPTs are shown: all of a small network; of a large one those that matter most, as fit on a screen --------------
 
 
-def chosen_cpts(fit: FitResult) -> list[str]:
+def chosen_cpts(fit: Fit) -> list[str]:
     """The variables whose CPTs are shown, those first that the data contradict or the knowledge is about.
 
     Then those whose data say most about how they depend on their parents. There is always one.
@@ -280,22 +280,22 @@ def chosen_cpts(fit: FitResult) -> list[str]:
     return shown
 
 
-def _with_statements(fit: FitResult) -> set[str]:
+def _with_statements(fit: Fit) -> set[str]:
     """The variables whose CPTs constraints limit; a noisy family for its small CPTs."""
-    if fit.problem is None:
+    if fit._problem is None:
         return set()
     owner = {small: name for name, effects in expand(fit.network).effects.items() for small in effects}
-    return {owner.get(name, name) for name in fit.problem.constrained_configurations()}
+    return {owner.get(name, name) for name in fit._problem.constrained_configurations()}
 
 
-def _evidence(fit: FitResult, name: str) -> float:
+def _evidence(fit: Fit, name: str) -> float:
     """Σ n(x, u) log [n(x, u) n / n(x) n(u)]: the gain in log-likelihood from knowing the parents."""
     network = fit.network
-    if fit.problem is None or name in network.forms or not network.parents[name]:
+    if fit._problem is None or name in network.forms or not network.parents[name]:
         return 0.0
     if prod(network.shape(name)) > MANY_CELLS:
         return 0.0
-    counts = fit.problem.data.counts.of(name)
+    counts = fit.counts_array(name).reshape(network.configurations(name), -1)
     return _sum(counts) + _sum(counts.sum()) - _sum(counts.sum(axis=0)) - _sum(counts.sum(axis=1))
 
 
@@ -306,7 +306,7 @@ def _sum(counts: Numbers) -> float:
     return float(values @ np.log(values))
 
 
-def _lines(fit: FitResult, name: str) -> int:
+def _lines(fit: Fit, name: str) -> int:
     network = fit.network
     if name not in network.forms:
         return FRAME + min(FEW_CONFIGURATIONS, network.configurations(name))

@@ -8,8 +8,8 @@ from credo.report.check_page import conflict_picture
 from credo.report.check_text import check_plain_text
 from credo.report.fit_text import contradicted_by_data, first_sentence, not_used_by_estimate, what_to_do
 from credo.report.html import bullets
-from credo.results.check_results import CheckResult
-from credo.results.fit_results import FitResult
+from credo.results.check_results import Check
+from credo.results.fit_results import Fit
 from credo.results.fit_statements import binding_statements, has_multipliers, violated_statements
 from credo.terminal import escape
 
@@ -17,7 +17,7 @@ QUICK_CELLS = 2**22  # of all cliques, under all draws together: a tenth of a se
 FEW = 5  # statements that are named, conflicts that are drawn
 
 
-def fit_html(fit: FitResult) -> str:
+def fit_html(fit: Fit) -> str:
     """A fit: how it ended, and which statements shaped it; quick, so without the whole explanation."""
     first, contradicted = contradicted_by_data(fit)
     parts = [f"<p><strong>{escape(first)}</strong></p>{bullets(contradicted)}<p>{what_to_do(fit)}</p>"] if first else []
@@ -43,7 +43,7 @@ def fit_html(fit: FitResult) -> str:
     return framed("".join(parts) + picture(fit.network, fit_marginals(fit, QUICK_CELLS).bars))
 
 
-def check_html(check: CheckResult) -> str:
+def check_html(check: Check) -> str:
     """A check: what was found, and its first conflicts as pictures."""
     pictures = "".join(conflict_picture(conflict) for conflict in check.conflicts[:FEW])
     return framed(f"{pictures}<pre>{escape(check_plain_text(check))}</pre>")

@@ -10,6 +10,7 @@ from credo.errors import listing
 from credo.explain.contradictions import Contradiction
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference
+from credo.results.conveniences import CheckConveniences
 from credo.types import Json
 
 
@@ -222,7 +223,7 @@ class StatementCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class Check(CheckConveniences):
     """Whether the knowledge can hold, and what follows from it.
 
     Attributes

@@ -19,6 +19,7 @@ from credo.io.row_sample import RowSample
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.results.conveniences import FitConveniences
 from credo.results.fit_statements import (
     binding_frame,
     binding_statements,
@@ -39,8 +40,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FitResult:
-    """A learned network and how it was found.
+class Fit(FitConveniences):
+    """A learned network, how it was found, and what it can be asked. Printing it gives a summary.
+
+    `fit` returns it. Pictures are functions of it: `credo.plot.cpt(fit, "lung")`, `credo.plot.network(fit)`,
+    `credo.plot.knowledge(fit)`, `credo.plot.history(fit)`.
 
     Attributes
     ----------
@@ -70,8 +74,6 @@ class FitResult:
         The posterior distribution of all CPTs, for methods that sample.
     tied
         The likelihood given the ties between rows; None where no rows are tied.
-    problem
-        What was estimated: counts, prior and constraints. It belongs to the inside of credo, and may change.
     is_incomplete
         Whether the counts are expected ones, because of missing values, hidden variables or ties.
     no_interval
@@ -97,7 +99,7 @@ class FitResult:
     multipliers: Mapping[int, float] = field(default_factory=dict, repr=False)
     posterior: Uncertainty | None = field(default=None, repr=False)
     tied: TiedLikelihood | None = None
-    problem: Problem | None = field(default=None, repr=False)
+    _problem: Problem | None = field(default=None, repr=False)
     is_incomplete: bool = field(default=False, repr=False)
     no_interval: str = field(default="", repr=False)
     checks: PredictiveChecks | None = field(default=None, repr=False, compare=False)
@@ -107,7 +109,19 @@ class FitResult:
     @property
     def memory_limit(self) -> int | None:
         """The limit in bytes that it was learned with, which questions keep too; None: the default."""
-        return None if self.problem is None else self.problem.settings.memory_limit
+        return None if self._problem is None else self._problem.settings.memory_limit
+
+    @property
+    def seed(self) -> int:
+        """The seed that it was learned with."""
+        return 0 if self._problem is None else self._problem.settings.seed
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The variables whose CPTs were kept, and not learned."""
+        kept = set() if self._problem is None else set(self._problem.model.kept)
+        effects = expand(self.network).effects
+        return tuple(name for name in self.network.names if kept.issuperset(effects.get(name, (name,))))
 
     @property
     def cll(self) -> float | None:
@@ -133,6 +147,54 @@ class FitResult:
             One row per configuration: a column for each parent, then a column `name=state` for each state.
         """
         return self.network.cpt(name)
+
+    def counts(self, name: str) -> pl.DataFrame:
+        """How many rows the data have for each probability of a variable.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family, as for `interval`.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per probability: a column for each parent, then `state`, `probability` and `count`.
+
+        Raises
+        ------
+        OptionError
+            If the variable is a noisy family.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}))
+        >>> fit.counts("coin")["count"].to_list()
+        [3.0, 1.0]
+        """
+        return one_row_per_probability(self, name, count=self.counts_array(name))
+
+    def counts_array(self, name: str) -> Numbers:
+        """The same numbers of rows as `counts` gives, as an array.
+
+        Parameters
+        ----------
+        name
+            The variable, or a small CPT of a noisy family.
+
+        Returns
+        -------
+        ndarray
+            How many rows there are, with axes (parents…, child); where values are missing, how many are expected.
+        """
+        self._require_own_cpt(name)
+        import numpy as np
+
+        if self._problem is None:
+            raise OptionError("This fit was not learned from counts.")
+        return np.asarray(self._problem.data.counts.of(name)).reshape(expand(self.network).network.shape(name))
 
     def interval(self, name: str, level: float = 0.95) -> pl.DataFrame:
         """The credible intervals of a variable's probabilities.
@@ -421,7 +483,7 @@ class FitResult:
         return self.posterior
 
 
-def one_row_per_probability(fit: FitResult, name: str, **columns: Numbers) -> pl.DataFrame:
+def one_row_per_probability(fit: Fit, name: str, **columns: Numbers) -> pl.DataFrame:
     """A frame in long form: the parents' states, the variable's state, its probability, and these columns."""
     import numpy as np
     import polars as pl

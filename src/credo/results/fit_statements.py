@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from credo.posterior.beliefs import DoubtResult, StatementBelief
-    from credo.results.fit_results import FitResult
+    from credo.results.fit_results import Fit
 
 # Binding statements ---------------------------------------------------------------------------------------------------
 
@@ -35,28 +35,28 @@ class BindingStatement:
     gain_per_point: float
 
 
-def has_multipliers(fit: FitResult) -> bool:
+def has_multipliers(fit: Fit) -> bool:
     """Whether the multipliers of the statements are known without further computation."""
     return bool(fit.multipliers) or fit.posterior is None
 
 
-def multipliers_of(fit: FitResult) -> Mapping[int, float]:
+def multipliers_of(fit: Fit) -> Mapping[int, float]:
     """The multiplier of each statement: the gain in log-likelihood per unit of its bound.
 
     A posterior mean has none of its own: those at the most probable CPTs are computed here, when they are asked for.
     """
-    if has_multipliers(fit) or fit.problem is None:
+    if has_multipliers(fit) or fit._problem is None:
         return fit.multipliers
-    return constrained.multipliers_of(fit.problem)
+    return constrained.multipliers_of(fit._problem)
 
 
-def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
+def binding_statements(fit: Fit) -> tuple[BindingStatement, ...]:
     """The statements that shaped the result, the one that matters most first."""
     references = references_to(fit.knowledge.statements)
     doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}  # at no bound
     multipliers = multipliers_of(fit)
     shaping = {number for number, multiplier in multipliers.items() if multiplier > 0.0}
-    if fit.posterior is not None and fit.problem is not None:  # a mean is at no bound: what leaving each out changes
+    if fit.posterior is not None and fit._problem is not None:  # a mean is at no bound: what leaving each out changes
         shaping = _changing_the_mean(fit)
     found = [
         BindingStatement(references[number], PERCENTAGE_POINT * multipliers.get(number, 0.0))
@@ -65,14 +65,14 @@ def binding_statements(fit: FitResult) -> tuple[BindingStatement, ...]:
     return tuple(sorted(found, key=lambda each: -each.gain_per_point))
 
 
-def _changing_the_mean(fit: FitResult) -> set[int]:
+def _changing_the_mean(fit: Fit) -> set[int]:
     """The statements without which the posterior mean would be another: those that `explain` calls shaping."""
     found = explain_fit(fit, verbose=False)
     return {each.statement.number for each in found.statements if each.effect is Effect.BINDING}
 
 
-def binding_frame(fit: FitResult) -> pl.DataFrame:
-    """The same as a frame; `FitResult.binding` describes its columns."""
+def binding_frame(fit: Fit) -> pl.DataFrame:
+    """The same as a frame; `Fit.binding` describes its columns."""
     import polars as pl
 
     found = binding_statements(fit)
@@ -89,18 +89,18 @@ def binding_frame(fit: FitResult) -> pl.DataFrame:
 # Violated statements --------------------------------------------------------------------------------------------------
 
 
-def stated_constraints(fit: FitResult) -> Constraints | None:
+def stated_constraints(fit: Fit) -> Constraints | None:
     """What the knowledge says about parameters, where the fit still has it."""
-    return None if fit.problem is None else fit.problem.model.stated
+    return None if fit._problem is None else fit._problem.model.stated
 
 
-def violated_statements(fit: FitResult) -> tuple[Violation, ...]:
+def violated_statements(fit: Fit) -> tuple[Violation, ...]:
     """The statements that the learned CPTs do not satisfy, the worst first."""
     return violations_of(fit.network, fit.knowledge, stated_constraints(fit))
 
 
-def violations_frame(fit: FitResult) -> pl.DataFrame:
-    """The same as a frame; `FitResult.violations` describes its columns."""
+def violations_frame(fit: Fit) -> pl.DataFrame:
+    """The same as a frame; `Fit.violations` describes its columns."""
     import polars as pl
 
     found = violated_statements(fit)
@@ -118,21 +118,21 @@ def violations_frame(fit: FitResult) -> pl.DataFrame:
 # Doubted statements ---------------------------------------------------------------------------------------------------
 
 
-def _require_doubt(fit: FitResult) -> DoubtResult:
+def _require_doubt(fit: Fit) -> DoubtResult:
     if fit.doubt is None:
         raise OptionError("No statement was doubted. Learn with doubt=True, or put statements into an expert's block.")
     return fit.doubt
 
 
-def doubted_statements_of(fit: FitResult) -> list[tuple[StatementReference, StatementBelief]]:
+def doubted_statements_of(fit: Fit) -> list[tuple[StatementReference, StatementBelief]]:
     """The statements that may be wrong, the least probable first."""
     references = references_to(fit.knowledge.statements)
     found = sorted(_require_doubt(fit).statements, key=lambda each: (each.probability, each.without, each.number))
     return [(references[each.number], each) for each in found]
 
 
-def doubted_frame(fit: FitResult) -> pl.DataFrame:
-    """The same as a frame; `FitResult.statements` describes its columns."""
+def doubted_frame(fit: Fit) -> pl.DataFrame:
+    """The same as a frame; `Fit.statements` describes its columns."""
     import polars as pl
 
     found = doubted_statements_of(fit)
@@ -152,8 +152,8 @@ def doubted_frame(fit: FitResult) -> pl.DataFrame:
     )
 
 
-def experts_frame(fit: FitResult) -> pl.DataFrame:
-    """How reliable each expert is; `FitResult.experts` describes the columns."""
+def experts_frame(fit: Fit) -> pl.DataFrame:
+    """How reliable each expert is; `Fit.experts` describes the columns."""
     import polars as pl
 
     found = _require_doubt(fit).experts
@@ -178,9 +178,7 @@ def experts_frame(fit: FitResult) -> pl.DataFrame:
 # The explanation ------------------------------------------------------------------------------------------------------
 
 
-def explain_fit(
-    fit: FitResult, *, verbose: bool | None = None, progress: ProgressListener | None = None
-) -> Explanation:
+def explain_fit(fit: Fit, *, verbose: bool | None = None, progress: ProgressListener | None = None) -> Explanation:
     """Explain a fit: what each statement did, what each distribution rests on, what to observe next.
 
     Parameters
@@ -202,12 +200,12 @@ def explain_fit(
     OptionError
         If the fit was made without its counts.
     """
-    if fit.problem is None:
+    if fit._problem is None:
         raise OptionError("This fit was made without its counts: learn again to have it explained.")
     with reporting(verbose, progress) as notify:
         return explain(
             expand(fit.network).network,
-            fit.problem,
+            fit._problem,
             fit.knowledge,
             multipliers=multipliers_of(fit),
             posterior=fit.posterior,

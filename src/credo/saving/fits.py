@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from credo.knowledge.statements import Statement, to_text
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.records import Reader, Writer, damaged
@@ -49,7 +49,6 @@ DERIVED = ("network", "constraints", "blocks", "stated")  # of the model
 # Not kept: the rows of the data, and who listens to the progress of a run that is over.
 LEFT_OUT = ("dataset",)  # of the data
 LISTENERS = ("progress", "refuse")  # of the settings
-Result = TypeVar("Result", bound=FitResult)
 
 
 def is_saved_fit(path: PathLike) -> bool:
@@ -65,17 +64,17 @@ def check_fit_target(path: PathLike) -> None:
     require_target(path)
 
 
-def save_fit(fit: FitResult, path: PathLike) -> Path:
+def save_fit(fit: Fit, path: PathLike) -> Path:
     """Write a fit to a file, completely or not at all; see `Fit.save`."""
     check_fit_target(path)
     writer = Writer()
-    problem = fit.problem
+    problem = fit._problem
     lines = (*fit.knowledge.declarations, *fit.knowledge.statements)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "credo": __version__,
-        "fit": writer.record(fit, "", ("knowledge", "posterior", "problem", "row_sample"), FitResult),
+        "fit": writer.record(fit, "", ("knowledge", "posterior", "_problem", "row_sample"), Fit),
         "given": writer.value(fit.knowledge.network, Network, "given"),
         "statements": writer.value(map(_kept, lines), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
@@ -93,8 +92,30 @@ def _written(writer: Writer, problem: Problem) -> dict[str, Any]:
     }
 
 
-def load_fit(path: PathLike, kind: type[Result]) -> Result:
-    """Read a fit that `save_fit` wrote, as a result of this class; see `credo.load`."""
+def load(path: str | Path) -> Fit:
+    """Read a fit that `Fit.save` wrote.
+
+    It answers as the one that was saved, to the last bit. It has counts but no rows of the data.
+
+    Parameters
+    ----------
+    path
+        The file; its name usually ends in `.fit`.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Raises
+    ------
+    FormatError
+        If the file is not a saved fit, is damaged, or was saved by a version of credo that this one does not read.
+    FileError
+        If the file does not exist or cannot be read.
+    TooLargeError
+        If reading it would take more memory than allowed.
+    """
     archive = read_archive(path, WHAT)
     content = archive.content
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -106,7 +127,7 @@ def load_fit(path: PathLike, kind: type[Result]) -> Result:
             archive.path,
         )
     try:
-        return _fit(content, archive, kind)
+        return _fit(content, archive)
     except (FormatError, FileError, TooLargeError):
         raise
     except CredoError as error:  # of a network, an option, a statement
@@ -115,7 +136,7 @@ def load_fit(path: PathLike, kind: type[Result]) -> Result:
         raise damaged(archive, "", f"{type(error).__name__} {error}".rstrip(" .")) from None
 
 
-def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Result:
+def _fit(content: dict[str, Any], archive: Archive) -> Fit:
     reader = Reader(archive)
     parts = ("format", "version", "credo", "fit", "given", "statements", "posterior", "problem")
     _require(archive, set(content) == set(parts), "it has other parts than it should")
@@ -131,7 +152,7 @@ def _fit(content: dict[str, Any], archive: Archive, kind: type[Result]) -> Resul
         problem = _problem(reader, content["problem"], constraints, len(knowledge), binds_any)
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
     fit = reader.record(
-        kind, content["fit"], "", knowledge=knowledge, posterior=posterior, problem=problem, row_sample=None
+        Fit, content["fit"], "", knowledge=knowledge, posterior=posterior, _problem=problem, row_sample=None
     )
     _check_fit(archive, fit, reader.network)
     return fit  # type: ignore[no-any-return]
@@ -196,7 +217,7 @@ def _require(archive: Archive, condition: object, problem: str) -> None:
         raise damaged(archive, "", problem)
 
 
-def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
+def _check_fit(archive: Archive, fit: Fit, expanded: Network) -> None:
     given = fit.knowledge.network
     _require(archive, fit.network.same_structure(given), "the learned network has another structure")
     _require(archive, fit.network.is_complete, "a CPT is missing")
@@ -210,11 +231,11 @@ def _check_fit(archive: Archive, fit: FitResult, expanded: Network) -> None:
     _require(archive, finite.all(), "a figure of the result is not a number")
     if fit.checks is not None:
         _check_checks(archive, fit.checks, set(given.names))
-    if fit.problem is not None:
-        _check_problem(archive, fit.problem)
+    if fit._problem is not None:
+        _check_problem(archive, fit._problem)
         _require(
             archive,
-            fit.problem.settings.method is not None and fit.problem.settings.method.name == fit.method,
+            fit._problem.settings.method is not None and fit._problem.settings.method.name == fit.method,
             "there are two methods",
         )
     if fit.posterior is not None:

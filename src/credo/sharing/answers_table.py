@@ -13,7 +13,7 @@ from credo.knowledge.query import Query
 from credo.model.network import Network
 from credo.progress import ProgressEvent, ProgressListener
 from credo.questions.answers import query, query_network
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.types import Numbers
 
 MOST_CASES = 10_000
@@ -21,7 +21,7 @@ COMPUTING = "Computing the answers"
 
 
 def table_of_answers(
-    source: FitResult | Network, inputs: Sequence[str], targets: Sequence[str], progress: ProgressListener
+    source: Fit | Network, inputs: Sequence[str], targets: Sequence[str], progress: ProgressListener
 ) -> Numbers:
     """The probability of each state of each target and the ends of its interval, for every case: (cases, numbers).
 
@@ -49,7 +49,7 @@ def table_of_answers(
 
 
 def _answers(
-    source: FitResult | Network,
+    source: Fit | Network,
     network: Network,
     evidence: Mapping[str, tuple[str, ...]],
     targets: Sequence[str],

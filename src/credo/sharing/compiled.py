@@ -19,7 +19,7 @@ from credo.model.expansion import expand
 from credo.model.graphs import ancestors
 from credo.model.network import Network
 from credo.questions.question_draws import draws_for, why_no_interval
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.statistics.questions import as_batch, batch_size, marginal_factors
 from credo.types import Numbers
 
@@ -53,7 +53,7 @@ class Compiled:
     note: str
 
 
-def compiled(source: FitResult | Network, names: Collection[str] | None = None) -> Compiled:
+def compiled(source: Fit | Network, names: Collection[str] | None = None) -> Compiled:
     """Compile a fit with its draws, or a network; of it only what some variables depend on, where these are named.
 
     Raises

@@ -20,7 +20,7 @@ from credo.knowledge.statements import to_text
 from credo.model.network import Network
 from credo.progress import ProgressListener
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.sharing.answers_table import table_of_answers
 from credo.sharing.compiled import NO_DRAWS, compiled
 from credo.terminal import escape
@@ -35,7 +35,7 @@ MOST_PICTURED = 150  # variables of a network whose picture is shown
 
 
 def share_page(
-    source: FitResult | Network,
+    source: Fit | Network,
     *,
     inputs: Sequence[str] = (),
     targets: Sequence[str] = (),
@@ -136,7 +136,7 @@ def _title(network: Network, labels: Labels, targets: Sequence[str]) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _about(source: FitResult | Network) -> dict[str, Any]:
+def _about(source: Fit | Network) -> dict[str, Any]:
     if isinstance(source, Network):
         return {"credo": __version__}
     origin = source.origin
@@ -152,7 +152,7 @@ def _about(source: FitResult | Network) -> dict[str, Any]:
     }
 
 
-def _text(fit: FitResult) -> str:
+def _text(fit: Fit) -> str:
     """What was declared and stated, line by line; as it was written, where that is known."""
     lines = [*fit.knowledge.declarations, *fit.knowledge.statements]
     lines.sort(key=lambda each: (each.span is None, 0 if each.span is None else each.span.line))

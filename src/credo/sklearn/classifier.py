@@ -41,7 +41,7 @@ from credo.types import Indices, Numbers
 if TYPE_CHECKING:
     import polars as pl
 
-    from credo.user_results import Fit
+    from credo.results.fit_results import Fit
 
 BINS = 3
 TRUST = 0.9  # as an expert's reliability, where nothing is known of it

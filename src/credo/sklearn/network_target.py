@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     from dask.distributed import Client
 
-    from credo.user_results import Fit
+    from credo.results.fit_results import Fit
 
 
 class FitOptions(TypedDict, total=False):

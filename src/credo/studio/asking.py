@@ -13,12 +13,12 @@ from credo.posterior.draws import MOST_CELLS, MOST_DRAWS
 from credo.questions.evidence import as_given
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.question_draws import why_no_interval
+from credo.results.fit_results import Fit
 from credo.statistics.network_comparison import compare_networks
 from credo.statistics.questions import marginal_factors
 from credo.studio.opening import Opened
 from credo.studio.result_data import MOST_CONFIGURATIONS
 from credo.studio.support import support
-from credo.user_results import Fit
 
 QUICK_CELLS = 10_000_000  # of all cliques under all draws: about a third of a second
 MOST_CHANGES = 50  # of numbers, between two fits

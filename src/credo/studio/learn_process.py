@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from credo.progress import ProgressEvent, ProgressListener
 
 if TYPE_CHECKING:
-    from credo.user_results import Fit
+    from credo.results.fit_results import Fit
 
 EVERY = 0.1  # seconds between two events of the same phase
 
@@ -47,8 +47,8 @@ def main() -> int:
 
 def _learn(job: dict[str, Any], send: Any) -> None:
     """Learn and save, or take what was saved; then explain it, and write the report."""
+    from credo.saving.fits import load
     from credo.studio.result_data import explanation_data
-    from credo.user_results import load
 
     last = ("", 0.0)
 

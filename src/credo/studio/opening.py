@@ -13,6 +13,8 @@ from credo.io.network_files import read_network
 from credo.io.network_from_table import network_from_table
 from credo.knowledge.editing import declarations_of
 from credo.model.network import Network
+from credo.results.fit_results import Fit
+from credo.saving.fits import load
 from credo.studio.document import Document
 from credo.studio.folder import KNOWLEDGE, Folder, draft_content, draft_of, read_draft, read_plain_text
 from credo.studio.reading import Reading, read
@@ -20,7 +22,6 @@ from credo.studio.scratch import remove_left_drafts
 from credo.studio.support import support
 from credo.studio.table import OpenTable
 from credo.studio.view_file import View, read_view
-from credo.user_results import Fit, load
 
 NEW_NAME = "knowledge.credo"
 FROM_TABLE = "# The columns of {table}. Draw arrows, or write what depends on what: outcome depends on age"

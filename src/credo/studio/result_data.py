@@ -6,13 +6,13 @@ from math import isfinite
 from typing import Any
 
 from credo.explain.explanation import ConfigurationExplanation, Explanation
-from credo.results.check_results import CheckResult
-from credo.results.fit_results import FitResult
+from credo.results.check_results import Check
+from credo.results.fit_results import Fit
 
 MOST_CONFIGURATIONS = 5_000  # of one variable; larger CPTs are in the learned network
 
 
-def check_data(found: CheckResult) -> dict[str, Any]:
+def check_data(found: Check) -> dict[str, Any]:
     """The state of each statement, and the conflicts with their ways out."""
     redundant = {each.statement.number: each.follows_from for each in found.redundant}
     vacuous = {each.statement.number: each.reason for each in found.vacuous}
@@ -75,7 +75,7 @@ def check_data(found: CheckResult) -> dict[str, Any]:
     }
 
 
-def explanation_data(fit: FitResult, explanation: Explanation) -> dict[str, Any]:
+def explanation_data(fit: Fit, explanation: Explanation) -> dict[str, Any]:
     """What each statement did, what data, knowledge and result say about each number, what to observe next."""
     return {
         "summary": list(explanation.summary),
@@ -107,7 +107,7 @@ def explanation_data(fit: FitResult, explanation: Explanation) -> dict[str, Any]
     }
 
 
-def _configuration(fit: FitResult, each: ConfigurationExplanation) -> dict[str, Any]:
+def _configuration(fit: Fit, each: ConfigurationExplanation) -> dict[str, Any]:
     low, high = (None, None) if each.interval is None else each.interval
     return {
         "label": each.label,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credo.io.categories import read_frame
+from credo.results.fit_results import Fit
 from credo.studio.table import OpenTable
-from credo.user_results import Fit
 
 if TYPE_CHECKING:
     import polars as pl

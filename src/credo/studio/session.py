@@ -20,6 +20,8 @@ from credo.io.network_files import write_network
 from credo.knowledge.editing import declarations_of
 from credo.model.network import Network
 from credo.options import TableFormat
+from credo.results.fit_results import Fit
+from credo.saving.fits import load
 from credo.shipped import example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, require_supported, sensitivity_data
@@ -47,7 +49,6 @@ from credo.studio.scratch import new_scratch
 from credo.studio.support import support
 from credo.studio.table import OpenTable, format_from, preview
 from credo.studio.view_file import checked_view, write_view
-from credo.user_results import Fit, load
 
 FEW_STATEMENTS = 200  # that are checked in this process; more take seconds, in which diagnostics would have to wait
 MOST_ROWS = 200  # of a table that a page shows

@@ -10,7 +10,7 @@ from credo.io.origin import fingerprint
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import to_text
 from credo.model.network import Network
-from credo.results.fit_results import FitResult
+from credo.results.fit_results import Fit
 from credo.studio.reading import Reading
 from credo.studio.table import OpenTable
 
@@ -36,7 +36,7 @@ class Support:
     variables: frozenset[str] = frozenset()
 
 
-def support(fit: FitResult, reading: Reading, table: OpenTable | None) -> Support:
+def support(fit: Fit, reading: Reading, table: OpenTable | None) -> Support:
     """What a text, read together with a table, supports of a fit."""
     if reading.network is None or reading.knowledge is None:
         return Support(("The text cannot be read at the moment.",))
@@ -97,7 +97,7 @@ def _statement_changes(learned: Knowledge, present: Knowledge) -> Iterator[str]:
     yield from _few("A statement is gone: {}.", "Statements are gone: {}.", [f"“{_short(each)}”" for each in old - new])
 
 
-def _table_changes(fit: FitResult, table: OpenTable | None) -> Iterator[str]:
+def _table_changes(fit: Fit, table: OpenTable | None) -> Iterator[str]:
     origin = fit.origin
     if table is None:
         if origin is None or origin.fingerprint:

@@ -1,6 +1,7 @@
-"""What users get from `fit` and `check`: the results, with short ways to explanations, reports and text.
+"""The methods of `Fit` and `Check` whose work is done by later modules: questions, pages, files, draws for other tools.
 
-Reports are imported when they are asked for: learning takes a second, and should not wait for what draws pictures.
+Users look for them on what `fit` and `check` returned. Each imports what it needs when it is called, and these imports,
+like those of `Network`, are the only ones against the order of modules (see pyproject.toml).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from credo.constraints.stage_costs import check_memory, reporting_page
 from credo.errors import OptionError
@@ -18,11 +19,6 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
-from credo.questions import answers, labelled_draws, marginals, predictions
-from credo.questions.answers import Answer
-from credo.questions.sensitivity import Sensitivity, sensitivity
-from credo.results.check_results import CheckResult
-from credo.results.fit_results import FitResult
 from credo.results.fit_statements import explain_fit
 from credo.types import Soft, TableLike
 
@@ -33,13 +29,14 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray
 
+    from credo.questions.answers import Answer
+    from credo.questions.sensitivity import Sensitivity
+    from credo.results.check_results import Check
+    from credo.results.fit_results import Fit
 
-class Fit(FitResult):
-    """A learned network, how it was found, and what it can be asked. Printing it gives a summary.
 
-    `fit` returns it; its attributes are those of `FitResult`. Pictures are functions of it:
-    `credo.plot.cpt(fit, "lung")`, `credo.plot.network(fit)`, `credo.plot.knowledge(fit)`, `credo.plot.history(fit)`.
-    """
+class FitConveniences:
+    """What `Fit`, its only subclass, does with the help of later modules."""
 
     __slots__ = ()
 
@@ -59,7 +56,7 @@ class Fit(FitResult):
             Print it for a summary of a few sentences. It is computed again at every call: keep it, and pass it on to
             `report` and the functions of `credo.plot`.
         """
-        return explain_fit(self, verbose=verbose, progress=progress)
+        return explain_fit(cast("Fit", self), verbose=verbose, progress=progress)
 
     def report(
         self,
@@ -89,13 +86,14 @@ class Fit(FitResult):
         from credo.report.fit_page import fit_page
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
-        shapes = [(self.network.configurations(name), len(self.network.states(name))) for name in self.network.names]
-        limit = self.memory_limit
-        check_memory(reporting_page(shapes), limit, "The page of this report", PAGE_REMEDY)
+        fit = cast("Fit", self)
+        network = fit.network
+        shapes = [(network.configurations(name), len(network.states(name))) for name in network.names]
+        check_memory(reporting_page(shapes), fit.memory_limit, "The page of this report", PAGE_REMEDY)
         with reporting(verbose, progress) as notify:
-            explained = explain_fit(self, verbose=False, progress=notify) if explanation is None else explanation
+            explained = explain_fit(fit, verbose=False, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            return write_text(path, fit_page(self, explained, checks_or_note(self)))
+            return write_text(path, fit_page(fit, explained, checks_or_note(fit)))
 
     def share(
         self,
@@ -138,7 +136,7 @@ class Fit(FitResult):
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
         with reporting(verbose, progress) as notify:
-            page = share_page(self, inputs=inputs, targets=targets, title=title, progress=notify)
+            page = share_page(cast("Fit", self), inputs=inputs, targets=targets, title=title, progress=notify)
         return write_text(path, page)
 
     def query(self, question: str | Query, level: float = 0.95) -> Answer:
@@ -170,7 +168,9 @@ class Fit(FitResult):
         >>> fit.query("P(coin=heads)").probability
         0.75
         """
-        return answers.query(self, question, level)
+        from credo.questions import answers
+
+        return answers.query(cast("Fit", self), question, level)
 
     def predict(
         self,
@@ -207,10 +207,12 @@ class Fit(FitResult):
         QueryError
             If a variable or state is unknown, or the case has probability zero.
         """
+        from credo.questions import predictions
+
         if table_format is not None and isinstance(data, Mapping):
             raise OptionError("table_format describes the file of a table, but this is one case.")
         table = data if isinstance(data, Mapping) else declared(data, table_format)
-        return predictions.predict(self, table, targets, level)
+        return predictions.predict(cast("Fit", self), table, targets, level)
 
     def marginals(
         self,
@@ -253,7 +255,11 @@ class Fit(FitResult):
         >>> fit.marginals(soft={"coin": {"heads": 1, "tails": 3}})["probability"].to_list()
         [0.5, 0.5]
         """
-        return marginals.marginals_given(self, evidence, interventions=interventions, soft=soft, level=level)
+        from credo.questions import marginals
+
+        return marginals.marginals_given(
+            cast("Fit", self), evidence, interventions=interventions, soft=soft, level=level
+        )
 
     def most_probable(
         self,
@@ -283,7 +289,9 @@ class Fit(FitResult):
         QueryError
             If a variable or state is unknown, a variable is given twice, or what is given has probability zero.
         """
-        return answers.most_probable(self, evidence, interventions, soft)
+        from credo.questions import answers
+
+        return answers.most_probable(cast("Fit", self), evidence, interventions, soft)
 
     def sensitivity(self, question: str | Query, *, soft: Soft | None = None) -> Sensitivity:
         """Find which numbers of the CPTs and which evidence move an answer most.
@@ -305,7 +313,9 @@ class Fit(FitResult):
         QueryError
             If the question cannot be read, has several numbers as its answer, or what is given has probability zero.
         """
-        return sensitivity(self, question, soft)
+        from credo.questions.sensitivity import sensitivity
+
+        return sensitivity(cast("Fit", self), question, soft)
 
     def to_arviz(self, names: Sequence[str] | str | None = None) -> arviz.InferenceData | xarray.DataTree:
         """The draws of all CPTs as ArviZ takes them, for its pictures, summaries and comparisons.
@@ -352,7 +362,9 @@ class Fit(FitResult):
         >>> bool(draws.coin.sel(coin_state="heads").mean() > 0.5)
         True
         """
-        return labelled_draws.to_arviz(self, names)
+        from credo.questions import labelled_draws
+
+        return labelled_draws.to_arviz(cast("Fit", self), names)
 
     def diagnostics(self, name: str | None = None) -> pl.DataFrame:
         """How far the draws can be trusted, number by number, or the worst of each variable.
@@ -391,7 +403,9 @@ class Fit(FitResult):
         >>> fit.diagnostics().columns
         ['variable', 'error', 'effective_size', 'r_hat']
         """
-        return labelled_draws.diagnostics(self, name)
+        from credo.questions import labelled_draws
+
+        return labelled_draws.diagnostics(cast("Fit", self), name)
 
     def predictive_checks(self, data: TableLike | None = None, replicates: int = 200) -> pl.DataFrame:
         """Compare the data with what the learned network produces: which parts of it do not fit?
@@ -438,7 +452,7 @@ class Fit(FitResult):
         """
         from credo.questions.predictive_checks import checks_frame, predictive_checks
 
-        return checks_frame(predictive_checks(self, data, replicates))
+        return checks_frame(predictive_checks(cast("Fit", self), data, replicates))
 
     def save(self, path: str | Path) -> Path:
         """Write the fit to a file, with its draws, knowledge, counts and predictive checks; `credo.load` reads it.
@@ -473,55 +487,24 @@ class Fit(FitResult):
         from credo.saving.fits import check_fit_target, save_fit
 
         check_fit_target(path)  # before the work, not after it
-        if self.row_sample is None:
-            return save_fit(self, path)
-        return save_fit(replace(self, checks=checks_or_note(self).worst(MOST_SAVED)), path)
+        fit = cast("Fit", self)
+        if fit.row_sample is None:
+            return save_fit(fit, path)
+        return save_fit(replace(fit, checks=checks_or_note(fit).worst(MOST_SAVED)), path)
 
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text
 
-        return fit_plain_text(self)
+        return fit_plain_text(cast("Fit", self))
 
     def _repr_html_(self) -> str:
         from credo.report.notebook import fit_html
 
-        return fit_html(self)
+        return fit_html(cast("Fit", self))
 
 
-def load(path: str | Path) -> Fit:
-    """Read a fit that `Fit.save` wrote.
-
-    It answers as the one that was saved, to the last bit. It has counts but no rows of the data.
-
-    Parameters
-    ----------
-    path
-        The file; its name usually ends in `.fit`.
-
-    Returns
-    -------
-    Fit
-        The fit.
-
-    Raises
-    ------
-    FormatError
-        If the file is not a saved fit, is damaged, or was saved by a version of credo that this one does not read.
-    FileError
-        If the file does not exist or cannot be read.
-    TooLargeError
-        If reading it would take more memory than allowed.
-    """
-    from credo.saving.fits import load_fit
-
-    return load_fit(path, Fit)
-
-
-class Check(CheckResult):
-    """Whether the knowledge can hold, and what follows from it. Printing it gives everything that was found.
-
-    `check` returns it; its attributes are those of `CheckResult`. `credo.plot.conflicts(check)` draws its conflicts.
-    """
+class CheckConveniences:
+    """What `Check`, its only subclass, does with the help of later modules."""
 
     __slots__ = ()
 
@@ -541,14 +524,14 @@ class Check(CheckResult):
         from credo.report.check_page import check_page
 
         require_target(path, PAGE_TARGETS)
-        return write_text(path, check_page(self))
+        return write_text(path, check_page(cast("Check", self)))
 
     def __str__(self) -> str:
         from credo.report.check_text import check_plain_text
 
-        return check_plain_text(self)
+        return check_plain_text(cast("Check", self))
 
     def _repr_html_(self) -> str:
         from credo.report.notebook import check_html
 
-        return check_html(self)
+        return check_html(cast("Check", self))
