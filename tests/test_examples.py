@@ -37,4 +37,4 @@ def test_the_sentences_on_a_page_are_those_of_the_file(name: str) -> None:
 def test_one_statement_of_the_heart_is_contradicted() -> None:
     found = credo.check(example("heart") / "heart.credo", data=example("heart") / "patients.csv")
     verdicts = {each.statement.line: each.plausibility.verdict for each in found.statements if each.plausibility}
-    assert [line for line, verdict in verdicts.items() if verdict is credo.Verdict.CONTRADICTED] == [17]
+    assert [line for line, verdict in verdicts.items() if verdict is credo.results.Verdict.CONTRADICTED] == [17]

@@ -13,10 +13,13 @@ import subprocess
 import sys
 from dataclasses import is_dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import credo
+import credo.knowledge
+import credo.results
 import credo.sklearn
 from credo import errors
 from credo.statistics.ties.factors import TieError
@@ -34,16 +37,48 @@ def test_what_is_no_public_name_is_an_attribute_error() -> None:
 
 
 def test_the_names_for_type_checkers_are_the_names_at_run_time() -> None:
-    tree = ast.parse(Path(credo.__file__).read_text(encoding="utf-8"))
+    for module in (credo, credo.results):
+        assert names_for_type_checkers(module) == {
+            (home, name) for home, names in module._HOMES.items() for name in names
+        }
+
+
+def names_for_type_checkers(module: ModuleType) -> set[tuple[str | None, str]]:
+    """The names that a module imports where only type checkers look, and the modules that define them."""
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
+    return {
         (node.module, alias.name)
         for node in ast.walk(guarded)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    served = {(home, name) for home, names in credo._HOMES.items() for name in names}
-    assert seen == served
+
+
+def test_there_are_few_names_and_few_arguments() -> None:
+    """What users make, call or catch; types of what they get are in `credo.results`."""
+    assert len(credo.__all__) <= 90
+    for name in credo.__all__:
+        value = getattr(credo, name)
+        assert not inspect.isclass(value) or value not in HELD, f"{name} is only ever part of a result"
+
+
+HELD = [
+    value for name in credo.results.__all__ if name not in credo.__all__ for value in [getattr(credo.results, name)]
+]
+
+
+@pytest.mark.parametrize("name", credo.results.__all__)
+def test_every_type_of_a_result_is_in_one_place(name: str) -> None:
+    assert inspect.isclass(getattr(credo.results, name))
+    assert name in dir(credo.results)
+
+
+def test_a_name_that_moved_says_where_it_is() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'Answer': it is credo\.results\.Answer"):
+        _ = credo.Answer
+    with pytest.raises(AttributeError, match=r"it is credo\.knowledge\.Influence"):
+        _ = credo.Influence
 
 
 def test_functions_stay_functions_after_their_module_was_imported() -> None:
@@ -98,8 +133,7 @@ def test_errors_are_also_built_in_ones(error: errors.CredoError, built_in: type[
 def test_what_public_objects_hold_and_return_is_public() -> None:
     """But for what is described as the inside of credo, and the objects of other libraries."""
     inside = {"Problem", "RowSample", "NumbersSeen", "Linear"}
-    for name in credo.__all__:
-        value = getattr(credo, name)
+    for name, value in public().items():
         held = {}
         for base in value.__mro__ if inspect.isclass(value) else ():
             if base.__module__.startswith("credo."):
@@ -119,7 +153,8 @@ def test_what_public_objects_hold_and_return_is_public() -> None:
                     and found.__module__.startswith("credo.")
                     and found.__module__ != "credo.types"
                 ):
-                    assert getattr(credo, word, None) is found, f"{name}.{key} is a {word}"
+                    homes = (credo, credo.results, credo.knowledge)
+                    assert any(getattr(home, word, None) is found for home in homes), f"{name}.{key} is a {word}"
 
 
 def test_every_error_of_this_list_is_public() -> None:
@@ -144,11 +179,18 @@ def test_built_in_errors_are_what_programs_catch(tmp_path: Path) -> None:
 # Documentation -------------------------------------------------------------------------------------------------------
 
 
+def public() -> dict[str, object]:
+    """What is in credo, and the types of results and of statements."""
+    found = {name: getattr(credo, name) for name in credo.__all__}
+    found |= {name: getattr(credo.results, name) for name in credo.results.__all__}
+    return found | {name: getattr(credo.knowledge, name) for name in credo.knowledge.__all__ if name[0].isupper()}
+
+
 def documented() -> dict[str, object]:
     """The public classes and functions, and their methods."""
     found: dict[str, object] = {}
     estimators = {name: getattr(credo.sklearn, name) for name in credo.sklearn.__all__}
-    for name, value in ({name: getattr(credo, name) for name in credo.__all__} | estimators).items():
+    for name, value in (public() | estimators).items():
         if not (inspect.isclass(value) or inspect.isfunction(value)):
             continue
         found[name] = value

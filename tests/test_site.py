@@ -56,7 +56,7 @@ def test_fences_are_closed_and_marks_replaced(site: Path) -> None:
 def test_every_public_name_is_in_the_reference() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^::: [\w.]+\.(\w+)$", page, flags=re.MULTILINE))
-    assert {*credo.__all__, *credo.sklearn.__all__} - {"__version__"} <= named
+    assert {*credo.__all__, *credo.results.__all__, *credo.sklearn.__all__} - {"__version__"} <= named
 
 
 def test_links_to_the_repository_become_links_in_the_site() -> None:

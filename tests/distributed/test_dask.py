@@ -178,7 +178,7 @@ def test_a_worker_that_dies_during_em_changes_nothing(client: Any, undisturbed: 
     await_workers(client)
     killed: list[int] = []
 
-    def kill(event: credo.ProgressEvent) -> None:
+    def kill(event: credo.results.ProgressEvent) -> None:
         if "iteration" in event.detail and not killed:
             pids = client.run(os.getpid)
             killed.append(next(iter(pids.values())))
@@ -203,7 +203,7 @@ def test_a_straggler_changes_nothing(tmp_path: Path, client: Any, undisturbed: c
     await_workers(client)
     flag = tmp_path / "flag"
 
-    def release(event: credo.ProgressEvent) -> None:
+    def release(event: credo.results.ProgressEvent) -> None:
         flag.touch()  # another partition was read
 
     frame = with_fault(wait_for, str(flag))
@@ -215,7 +215,7 @@ def test_a_connection_that_is_lost_is_an_error(client: Any) -> None:
     await_workers(client)
     own = distributed.Client(client.scheduler.address)
 
-    def lose(event: credo.ProgressEvent) -> None:
+    def lose(event: credo.results.ProgressEvent) -> None:
         own.close()
 
     try:
@@ -319,7 +319,7 @@ def test_a_scheduler_that_is_killed_is_an_error(tmp_path: Path) -> None:
         with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
             client = distributed.Client(scheduler_file=str(file), timeout=20)
 
-            def kill(event: credo.ProgressEvent) -> None:
+            def kill(event: credo.results.ProgressEvent) -> None:
                 scheduler.kill()
 
             with pytest.raises(credo.ClusterError, match="connection to the cluster is lost"):

@@ -47,7 +47,7 @@ def frame() -> pl.DataFrame:
     )
 
 
-def _findings(made: credo.NetworkFromTable) -> list[str]:
+def _findings(made: credo.results.NetworkFromTable) -> list[str]:
     return [str(finding) for finding in made.findings]
 
 

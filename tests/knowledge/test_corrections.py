@@ -10,7 +10,7 @@ from credo.knowledge.mistakes import kinds
 ASIA = credo.read_network("examples/asia/asia.bif")
 
 
-def mistakes(text: str) -> tuple[credo.Mistake, ...]:
+def mistakes(text: str) -> tuple[credo.results.Mistake, ...]:
     with pytest.raises(credo.KnowledgeError) as caught:
         credo.Knowledge(ASIA, text + "\n")
     return caught.value.mistakes
@@ -58,7 +58,7 @@ def test_every_correction_of_every_example_can_be_read() -> None:
     assert offered >= 40
 
 
-def _mistakes_of(line: str) -> tuple[credo.Mistake, ...]:
+def _mistakes_of(line: str) -> tuple[credo.results.Mistake, ...]:
     try:
         credo.Knowledge(ASIA, line + "\n")
     except credo.KnowledgeError as error:

@@ -30,7 +30,7 @@ TABLE = pl.DataFrame(
 )
 
 
-def mistakes(source, table=None) -> list[credo.Mistake]:
+def mistakes(source, table=None) -> list[credo.results.Mistake]:
     with pytest.raises(KnowledgeError) as caught:
         declared_network(source, data=table)
     return list(caught.value.mistakes)

@@ -103,7 +103,7 @@ def test_results_are_frozen_values(fit: credo.Fit) -> None:
 
 
 def test_progress_has_named_phases() -> None:
-    events: list[credo.ProgressEvent] = []
+    events: list[credo.results.ProgressEvent] = []
     fit = credo.fit(COIN, counted(3, 5), "P(a=yes) <= 0.4", method="cmap", progress=events.append)
     fit.explain(progress=events.append)
     phases = list(dict.fromkeys(event.phase for event in events))

@@ -1,27 +1,65 @@
 """The knowledge language: statements of experts as text and in Python, and the mistakes in them."""
 
+from credo.knowledge.comparison import Approximation, Comparison
 from credo.knowledge.corrections import corrections
-from credo.knowledge.declarations import cut, depends_on, variable
+from credo.knowledge.declarations import (
+    CutDeclaration,
+    DependenceDeclaration,
+    MissingValuesDeclaration,
+    VariableDeclaration,
+    cut,
+    depends_on,
+    variable,
+)
 from credo.knowledge.declared_network import declared_network
-from credo.knowledge.independence import does_not_affect
-from credo.knowledge.influence import lowers, raises, sub_synergize, synergize, synergy_direction, synergy_directions
+from credo.knowledge.experts import Expert
+from credo.knowledge.independence import Independence, does_not_affect
+from credo.knowledge.influence import (
+    Influence,
+    Synergy,
+    lowers,
+    raises,
+    sub_synergize,
+    synergize,
+    synergy_direction,
+    synergy_directions,
+)
 from credo.knowledge.knowledge import Knowledge, KnowledgeSource, expert, knowledge_for, read_knowledge
+from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
-from credo.knowledge.noisy_family import noisy_and, noisy_max, noisy_min, noisy_or
-from credo.knowledge.quantity import P
-from credo.knowledge.state_order import StateOrder, order
+from credo.knowledge.noisy_family import NoisyFamily, noisy_and, noisy_max, noisy_min, noisy_or
+from credo.knowledge.quantity import P, Quantity
+from credo.knowledge.state_order import Order, StateOrder, order
+from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import check_columns, kind_of, place_of, to_text, words_of
-from credo.knowledge.tied_rows import different, same
+from credo.knowledge.tied_rows import TiedRows, different, same
 
 __all__ = [
+    "Approximation",
+    "Comparison",
+    "CutDeclaration",
+    "DependenceDeclaration",
+    "Expert",
+    "GroupDeclaration",
+    "Independence",
+    "Influence",
     "Knowledge",
     "KnowledgeError",
     "KnowledgeFileError",
     "KnowledgeSource",
     "KnowledgeTypeError",
+    "LabelDeclaration",
+    "MissingValuesDeclaration",
     "Mistake",
+    "NoisyFamily",
+    "Order",
     "P",
+    "Quantity",
+    "Span",
     "StateOrder",
+    "Synergy",
+    "TiedRows",
+    "VariableDeclaration",
     "check_columns",
     "corrections",
     "cut",

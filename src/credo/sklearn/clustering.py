@@ -57,7 +57,7 @@ class TiedClustering(TabularMixin, ClusterMixin, BaseEstimator):  # type: ignore
         The clusters of the samples, which respect the ties.
     probabilities_ : ndarray, (samples, clusters)
         The probabilities of the clusters, given the ties.
-    clustering_ : credo.Clustering
+    clustering_ : credo.results.Clustering
         Everything that was learned.
     n_iter_ : int
         The number of iterations.
