@@ -98,14 +98,14 @@ export function LearnNow() {
     <>
       {!running && (
         <div className="row">
-          <button type="button" className="primary" disabled={!table} onClick={() => learn()}>
+          <button type="button" className="primary" onClick={() => learn()}>
             Learn
           </button>
         </div>
       )}
       {!table && (
         <p className="hint">
-          There are no data to learn from.{" "}
+          There is no table: what is learned is what the knowledge leaves possible.{" "}
           <button type="button" onClick={() => show({ dialog: "open" })}>
             Open a table …
           </button>

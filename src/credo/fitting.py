@@ -29,12 +29,12 @@ from credo.explain.violations import only_checked
 from credo.findings import Finding
 from credo.io.complete_rows import MISSING_VALUES, CompleteRows, missing_value_findings
 from credo.io.complete_rows import complete_rows as only_complete_rows
-from credo.io.dataset import Dataset
-from credo.io.dialects import declared
+from credo.io.dataset import Dataset, no_data
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.io.origin import origin_of
 from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
+from credo.io.several_tables import counting_through, gathered
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
@@ -60,10 +60,12 @@ from credo.types import Indices, Seed, TableLike, Weights
 if TYPE_CHECKING:
     from dask.distributed import Client
 
+NO_DATA = Finding("no data", "There are no data: the result is what the statements and the prior leave possible.")
+
 
 def fit(
     network: NetworkLike | KnowledgeSource,
-    data: TableLike,
+    data: TableLike | Sequence[TableLike] | None = None,
     knowledge: KnowledgeSource | None = None,
     *,
     method: str = "auto",
@@ -94,10 +96,11 @@ def fit(
         The structure to learn; CPTs that it has are where EM starts. Knowledge that declares its variables (a file
         whose name ends in `.credo`, text, or a list of statements) needs no network: states that it does not declare
         are taken from the data, and `findings` say so.
-    data : path, glob or frame
+    data : path, glob, frame, or a list of these, optional
         CSV, Parquet, Excel, a folder or a glob of Parquet files, which may be remote (`"s3://bucket/*.parquet"`); a
-        frame of pandas, polars, pyarrow, Dask, …; or what `credo.partitioned` made. Cells may be empty, and variables
-        without a column are hidden.
+        frame of pandas, polars, pyarrow, Dask, …; or what `credo.partitioned` made. The rows of a list, or of a glob of
+        CSV files, are learned from together. Cells may be empty, and variables without a column are hidden. Without
+        data, the result is what the knowledge leaves possible.
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
@@ -162,15 +165,20 @@ def fit(
     'OPTIMAL'
     """
     started, compiled_before = perf_counter(), compile_seconds()
-    data = declared(data, table_format)
-    origin = origin_of(data)
+    if data is None:
+        _require_nothing_about_rows(weights=weights, table_format=table_format, executor=executor)
+    source = None if data is None else gathered(data, table_format)
+    origin = origin_of(source)
     others = (weights,) if isinstance(weights, str) else ()
-    known, taken = knowledge_about(network, knowledge, None if has_partitions(data) else data, others)
-    if not has_partitions(data):
-        data = without_declared_codes(data, known.declarations)
-    data = in_partitions(known.network, data, executor is not None, memory_limit)
-    if complete_rows and not isinstance(data, PartitionedTable):
-        data, left_out = _complete_rows(known, data, weights)
+    with counting_through(source):
+        known, taken = knowledge_about(network, knowledge, None if has_partitions(source) else source, others)
+    if source is None:
+        source, taken = no_data(known.network), (*taken, NO_DATA)
+    elif not has_partitions(source):
+        source = without_declared_codes(source, known.declarations)
+    source = in_partitions(known.network, source, executor is not None, memory_limit)
+    if complete_rows and data is not None and not isinstance(source, PartitionedTable):
+        source, left_out = _complete_rows(known, source, weights)
         taken = (*taken, *left_out)
     options = Options(
         em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
@@ -182,8 +190,8 @@ def fit(
         if len(model.doubted):
             doubts = doubted_statements(known, model.stated, model.doubted, trust, model.expansion.network, model.kept)
         problem, table = prepare(
-            model, data, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), soft_weight=soft_weight,
-            options=options, tie_reading=tie_reading, memory_limit=memory_limit,
+            model, source, method=method, prior=prior, weights=weights, seed=resolve_seed(seed),
+            soft_weight=soft_weight, options=options, tie_reading=tie_reading, memory_limit=memory_limit,
             progress=shares_of(READING_DATA, notify), doubts=doubts, executor=executor_for(executor, memory_limit),
             complete_rows=complete_rows,
         )  # fmt: skip
@@ -248,6 +256,15 @@ def fit(
         row_sample=table.sample,
         origin=origin,
     )
+
+
+def _require_nothing_about_rows(**given: object) -> None:
+    """Refuse arguments that describe rows, where there are none."""
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise OptionError(
+            f"There is no table, but {listing(named)} {'describes' if len(named) == 1 else 'describe'} one."
+        )
 
 
 def _learned_from(problem: Problem, solution: Solution) -> Problem:

@@ -26,8 +26,8 @@ from credo.explain.contradictions import contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
-from credo.io.dialects import declared
 from credo.io.network_files import NetworkLike
+from credo.io.several_tables import gathered
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.sources import is_knowledge
@@ -117,7 +117,7 @@ def check(
         raise OptionError("The network comes first, then the knowledge: check(network, knowledge).")
     if knowledge is None and not is_knowledge(network):
         raise OptionError("There is no knowledge to check: check(network, knowledge), or check(knowledge).")
-    data = None if data is None else declared(data, table_format)
+    data = None if data is None else gathered(data, table_format)
     known, taken = knowledge_about(network, knowledge, data)
     data = without_declared_codes(data, known.declarations)
     seed = resolve_seed(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from credo.options import PosteriorOptions, TableFormat
     from credo.results.fit_results import Fit
     from credo.statistics.prior import PriorLike
-    from credo.types import TableLike
 
 DEMO_QUESTIONS = (
     "P(disease=1 | age=54, smoker=yes, pressure=133.5)",
@@ -36,9 +35,10 @@ def learn(
         ),
     ],
     data: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
-            help='The data: .csv, .parquet, .xlsx, or a folder or glob of Parquet files, as in "data/*.parquet"',
+            help="The data: .csv, .parquet, .xlsx, or a folder or glob of Parquet files, as in "
+            '"data/*.parquet"; several tables are learned from together. Without any, knowledge is all there is',
             show_default=False,
         ),
     ] = None,
@@ -126,10 +126,11 @@ def learn(
 
     One text file is enough: credo learn patients.credo patients.csv
     """
-    data = _require_data(network, data)
+    tables = _tables(network, data)
     with reporting(_verbose(as_json)) as notify, ExitStack() as running:  # the first import may take a second
         from credo.constraints.conflicts import ConflictError
         from credo.distributed.dask_executor import cluster
+        from credo.errors import OptionError
         from credo.fitting import fit
         from credo.io.dialects import declared
         from credo.io.files import PAGE_TARGETS, require_target
@@ -151,10 +152,12 @@ def learn(
         written = table_format(separator, decimal, encoding, sheet, missing)
         stated = tuple(knowledge) if knowledge else None
         if ask:
-            _require_questions(ask, network, stated, data, written, weights)
-        table: TableLike = data
+            _require_questions(ask, network, stated, tables, written, weights)
+        table: Any = tables
         if partition_rows is not None:
-            table, written = partitioned(declared(data, written), partition_rows), None
+            if tables is None or isinstance(tables, list):
+                raise OptionError("--partition-rows cuts one table into partitions.")
+            table, written = partitioned(declared(tables, written), partition_rows), None
         try:
             result = fit(
                 network,
@@ -184,10 +187,12 @@ def learn(
                 raise
             from credo.checking.check import check as check_knowledge
 
-            needed: str | None = None
+            needed: Any = None
             its_format: TableFormat | None = None
-            if is_knowledge_file(network) and not has_partitions(data):  # for its states
-                needed, its_format = data, written
+            if is_knowledge_file(network) and not (
+                isinstance(tables, str) and has_partitions(tables)
+            ):  # for its states
+                needed, its_format = tables, written
             found = check_knowledge(network, stated, data=needed, table_format=its_format, progress=notify)
             found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
@@ -381,19 +386,17 @@ def start(
     say(f"  credo learn {written} {data}")
 
 
-def _require_data(network: Path, data: str | None) -> str:
-    """The table; where it alone was given, the way to a first model of it."""
+def _tables(network: Path, data: list[str] | None) -> str | list[str] | None:
+    """The table, or several; where one alone was given, the way to a first model of it."""
     from credo.errors import OptionError
     from credo.io.tables import is_table_file
 
-    if data is not None:
-        return data
-    if is_table_file(network):
+    if not data and is_table_file(network):
         raise OptionError(
             f"{network} is a table, and there is no model yet: credo start {network} writes a first one, which "
             "credo learn then takes before the table."
         )
-    raise OptionError(f"There are no data to learn from: credo learn {network} TABLE.csv")
+    return None if not data else data[0] if len(data) == 1 else data
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -441,17 +444,18 @@ def _require_questions(
     questions: list[str],
     network: Path,
     knowledge: tuple[Path, ...] | None,
-    data: str,
+    data: str | list[str] | None,
     written: TableFormat | None,
     weights: str | None,
 ) -> None:
     """Raise what is wrong with a question before the work, not after it; the states may be those of the table."""
-    from credo.io.dialects import declared
     from credo.io.partitions import has_partitions
+    from credo.io.several_tables import gathered
     from credo.knowledge.declared_network import knowledge_about
     from credo.knowledge.query import parse_query
 
-    table = None if has_partitions(data) else declared(data, written)
+    table = None if data is None else gathered(data, written)
+    table = None if has_partitions(table) else table
     known = knowledge_about(network, knowledge, table, () if weights is None else (weights,))
     for question in questions:
         parse_query(known.knowledge.network, question)

@@ -232,7 +232,10 @@ def _folds(
         if isinstance(dataset, PartitionedRows):
             return dataset.fold(fold, folds, is_held_out).prepared()
         chosen = (folds_of_rows(problem.settings.seed, folds, 0, len(dataset), len(dataset)) == fold) == is_held_out
-        return prepare(layout, dataset.rows(chosen), problem.settings.memory_limit)
+        rows = dataset.rows(chosen)
+        if not is_held_out:  # rows that are only counted are learned from, and never predicted
+            rows = replace(rows, counted=dataset.counted)
+        return prepare(layout, rows, problem.settings.memory_limit)
 
     without_zeros = _without_zeros(result.cpts, problem.model.names)
     start = problem.with_model(network=problem.model.network.with_cpts(without_zeros))

@@ -213,34 +213,41 @@ def read_table_once(
     own_generator = np.random.default_rng([seed, 2])
     sample: RowSample | None = None
     parts: list[Dataset] = []
-    first: Dataset | None = None
+    columns: Dataset | None = None  # of all parts, without their rows
     numbers: dict[str, NumbersSeen] = {}
     counts = [empty(layout) for _ in range(max(1, folds))]
+    unfolded = empty(layout)  # of rows that are only counted, and not divided into folds: never held out
     incomplete, dropped, kept_bytes, read = needs_rows, False, 0, 0
     for part in _read(model, data, weights, progress):
-        first = part if first is None else first
+        header = part.rows(np.zeros(len(part), dtype=np.bool_))
+        columns = header if columns is None else concatenate([columns, header])
         numbers = merged([numbers, part.numbers])
         sample = with_rows(sample, part, own_generator)
-        for own, rows in enumerate(_split(part, folds, seed, read)):
-            counts[own] = merge(counts[own], count(layout, rows))
-        read += len(part)
+        are_folds = len(part.counted) == len(counts)
+        for fold, rows in enumerate(_split(part, folds, seed, read)):
+            counted_rows = part.counted[fold : fold + 1] if are_folds else ()
+            counts[fold] = merge(counts[fold], count(layout, replace(rows, counted=counted_rows)))
+        if not are_folds:
+            unfolded = merge_all([unfolded, *(replace(each, layout=layout) for each in part.counted)])
+        read += len(part) + sum(each.rows for each in part.counted)
         incomplete = incomplete or any(each.missing() for each in counts)
         if not dropped:
             parts.append(part)
             kept_bytes += part.codes.nbytes
             if kept_bytes > KEPT_BYTES and not incomplete:
                 parts, dropped = [], True
-    assert first is not None
+    assert columns is not None
     if incomplete and dropped:
         parts = list(_read(model, data, weights, None))
-    dataset = concatenate(parts) if incomplete else None
-    return PreparedData(merge_all(counts), tuple(counts) if folds else (), dataset, first, numbers, sample)
+    dataset = concatenate(parts) if incomplete and read else None
+    total = merge_all([unfolded, *counts])
+    return PreparedData(total, tuple(counts) if folds else (), dataset, columns, numbers, sample)
 
 
 def _split(part: Dataset, folds: int, seed: int, rows_before: int) -> Iterator[Dataset]:
     """A random division of the rows into folds of about equal size."""
     if not folds:
-        yield part
+        yield replace(part, counted=())
         return
     number = folds_of_rows(seed, folds, rows_before, len(part))
     for fold in range(folds):

@@ -65,9 +65,8 @@ def what_was_learned(name: str, variables: int, rows: int, statements: int, not_
     amount = counted(used, "statement") if used else "no statements"
     if not_used:
         amount += f" ({not_used:,}{' more' if used else ''} {'was' if not_used == 1 else 'were'} not used)"
-    return (
-        f"{subject} of {counted(variables, 'variable')} were learned from {counted(rows, 'row')} of data and {amount}."
-    )
+    sources = f"{counted(rows, 'row')} of data and {amount}" if rows else f"{amount} alone, without data"
+    return f"{subject} of {counted(variables, 'variable')} were learned from {sources}."
 
 
 def what_was_not_used(unused: Sequence[object]) -> list[str]:

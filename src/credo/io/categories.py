@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from credo.errors import DataError, FileError, MissingColumnError
 from credo.io.columns import MISSING_TEXTS, checked_values, no_rows, number_of, require_distinct, text_of
 from credo.io.csv import read_csv_texts
+from credo.io.dataset import Tables
 from credo.io.dialects import format_of
 from credo.io.excel import read_sheet, texts_of
 from credo.io.files import unreadable
@@ -40,6 +41,8 @@ def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
     import narwhals as nw
     import polars as pl
 
+    if isinstance(source, Tables):
+        return _frame_of_tables(source.unread, choose)
     if isinstance(source, str | os.PathLike):
         frame = _frame_of_path(Path(source), choose, format_of(source))
     else:
@@ -58,6 +61,29 @@ def read_frame(source: TableLike, choose: Choose | None = None) -> pl.DataFrame:
     return frame
 
 
+def _frame_of_tables(tables: Sequence[TableLike], choose: Choose | None) -> pl.DataFrame:
+    """The rows of several tables as one frame; a column that one of them does not have is missing there."""
+    import polars as pl
+
+    frames = [read_frame(table) for table in tables]
+    header = list(dict.fromkeys(name for frame in frames for name in frame.columns))
+    wanted = header if choose is None else list(choose(header))
+    frames = [frame.select([name for name in wanted if name in frame.columns]) for frame in frames]
+    for name in wanted:  # numbers in one table, words in another
+        if len({frame.schema[name] for frame in frames if name in frame.columns}) > 1:
+            frames = [_as_texts(frame, name) for frame in frames]
+    return pl.concat(frames, how="diagonal")
+
+
+def _as_texts(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    if name not in frame.columns or frame.schema[name] == pl.String:
+        return frame
+    texts = [None if value is None else text_of(plain(value)) for value in frame[name].to_list()]
+    return frame.with_columns(pl.Series(name, texts, dtype=pl.String))
+
+
 @dataclass(frozen=True, slots=True)
 class Categories:
     """The categories that a frame itself declares for a column, and whether it calls their order one."""
@@ -73,6 +99,9 @@ def declared_categories(source: TableLike | pl.DataFrame) -> dict[str, Categorie
     """
     import polars as pl
 
+    if isinstance(source, Tables):
+        first, *others = (declared_categories(table) for table in source.unread)
+        return first if all(each == first for each in others) else {}
     if isinstance(source, pl.DataFrame | pl.LazyFrame):
         with lazy_errors():
             kinds = source.collect_schema().items()

@@ -245,4 +245,6 @@ def no_weight() -> DataError:
 def no_rows(source: object = None) -> DataError:
     """The error for a table without rows; a file is named."""
     where = source if isinstance(source, str | os.PathLike) else "The table"
-    return DataError(f"{where} has no rows: it holds names of columns at most.")
+    return DataError(
+        f"{where} has no rows: it holds names of columns at most. To learn from knowledge alone, give no table."
+    )

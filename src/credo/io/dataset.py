@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from credo.errors import ROWS_FROM_1, DataError, counted
 from credo.io.columns import MISSING
 from credo.io.number_columns import NumbersSeen, merged
 from credo.model.network import Network, Variable
-from credo.types import Codes, Flags, Indices, Numbers
+from credo.types import Codes, Flags, Indices, Numbers, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,6 +46,8 @@ class Dataset:
         The variables with the states that `codes` number. Without them, those of the network it is used with.
     numbers : mapping from str to NumbersSeen, optional
         The range of the numbers in the column of each variable with cut points.
+    counted : tuple of Counts, optional
+        Further complete rows, of which only the counts of families are known: of all, or of each fold.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Dataset:
     ignored: tuple[str, ...] = ()
     variables: tuple[Variable, ...] | None = None
     numbers: Mapping[str, NumbersSeen] = field(default_factory=dict)
+    counted: tuple[Any, ...] = ()  # of `credo.statistics.counts.Counts`, which are made of datasets
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.names):
@@ -86,7 +89,7 @@ class Dataset:
         return self.names
 
     def rows(self, chosen: Flags) -> Dataset:
-        """Some of the rows.
+        """Some of the rows; those that are only counted are not among them.
 
         Parameters
         ----------
@@ -100,7 +103,7 @@ class Dataset:
         """
         weights = None if self.weights is None else self.weights[chosen]
         others = {name: column.filter(chosen) for name, column in self.others.items()}
-        return replace(self, codes=self.codes[chosen], weights=weights, others=others)
+        return replace(self, codes=self.codes[chosen], weights=weights, others=others, counted=())
 
     @property
     def is_complete(self) -> bool:
@@ -126,19 +129,60 @@ def code_type(variables: Network | Sequence[Variable]) -> type[np.signedinteger]
     return next(kind for kind in (np.int8, np.int16, np.int32) if largest - 1 <= np.iinfo(kind).max)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """Several tables whose rows belong together: files, frames, and rows that were read before."""
+
+    sources: tuple[TableLike, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None that are known before the tables are read."""
+        return ()
+
+    @property
+    def unread(self) -> tuple[TableLike, ...]:
+        """Those that are yet to be read."""
+        return tuple(each for each in self.sources if not isinstance(each, Dataset))
+
+    def map(self, change: Callable[[TableLike], TableLike]) -> Tables:
+        """The tables, each of them changed; rows that were read before stay as they are."""
+        return Tables(tuple(each if isinstance(each, Dataset) else change(each) for each in self.sources))
+
+
+def no_data(network: Network) -> Dataset:
+    """The table of somebody who has none: every variable has a column, and there are no rows."""
+    codes = np.zeros((0, len(network)), dtype=code_type(network))
+    return Dataset(network.names, codes, variables=network.variables)
+
+
 def concatenate(datasets: Sequence[Dataset]) -> Dataset:
-    """The rows of several datasets of one table, one after the other."""
+    """The rows of several datasets, one after the other; a column is hidden where none of them has it."""
     if len(datasets) == 1:
         return datasets[0]
     import polars as pl
 
     first = datasets[0]
     weights = None
-    if first.weights is not None:
-        weights = np.concatenate([part.weights for part in datasets if part.weights is not None])
-    others = {name: pl.concat([part.others[name] for part in datasets]) for name in first.others}
+    if any(part.weights is not None for part in datasets):
+        weights = np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in datasets])
+    others = {}
+    for name in first.others:
+        columns = [part.others[name] for part in datasets if name in part.others]
+        if len({column.dtype for column in columns}) > 1:  # 1 in one table, "1" in another
+            columns = [column.cast(pl.String) for column in columns]
+        others[name] = pl.concat(columns)
     codes, numbers = np.concatenate([part.codes for part in datasets]), merged([part.numbers for part in datasets])
-    return replace(first, codes=codes, weights=weights, others=others, numbers=numbers)
+    return replace(
+        first,
+        codes=codes,
+        weights=weights,
+        others=others,
+        numbers=numbers,
+        hidden=tuple(name for name in first.hidden if all(name in part.hidden for part in datasets)),
+        ignored=tuple(dict.fromkeys(name for part in datasets for name in part.ignored)),
+        counted=tuple(counts for part in datasets for counts in part.counted),
+    )
 
 
 def checked_weights(values: object, rows: int, rows_before: int = 0) -> Numbers:

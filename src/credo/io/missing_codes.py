@@ -10,6 +10,7 @@ import numpy as np
 from credo.errors import counted, listing
 from credo.findings import Finding
 from credo.io.categories import read_frame
+from credo.io.dataset import Tables
 from credo.model.state_texts import number_of, number_text
 from credo.types import Numbers, TableLike
 
@@ -25,9 +26,12 @@ FAR = 1.0  # times the range of all other numbers that a code lies outside of it
 FEWEST_OTHERS = 3
 
 
-def without_codes(table: TableLike, codes: Collection[str]) -> pl.DataFrame:
-    """The table as a frame in which cells that equal a code are missing."""
+def without_codes(table: TableLike, codes: Collection[str]) -> pl.DataFrame | Tables:
+    """The table as a frame in which cells that equal a code are missing; several tables each for itself."""
     import polars as pl
+
+    if isinstance(table, Tables):
+        return table.map(lambda each: without_codes(each, codes))
 
     frame = read_frame(table, lambda columns: columns)
     texts = {code.strip() for code in codes}

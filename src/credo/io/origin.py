@@ -34,7 +34,7 @@ class Origin:
     date: str = ""
 
 
-def origin_of(data: TableLike) -> Origin:
+def origin_of(data: TableLike | None) -> Origin:
     """The origin of what is learned from this table now."""
     date = datetime.now(UTC).isoformat(timespec="seconds")
     if not isinstance(data, str | os.PathLike):

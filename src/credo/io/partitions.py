@@ -20,7 +20,7 @@ import numpy as np
 
 from credo.errors import CredoError, DataError, FileError, MissingExtraError, MissingFileError, OptionError, counted
 from credo.io.columns import no_rows
-from credo.io.dataset import Dataset, concatenate
+from credo.io.dataset import Dataset, Tables, concatenate
 from credo.io.dialects import DeclaredTable, format_of
 from credo.io.files import require_file
 from credo.io.forks import require_queries
@@ -229,8 +229,10 @@ def is_remote(data: TableLike) -> bool:
     return isinstance(data, str) and "://" in data
 
 
-def has_partitions(data: TableLike) -> bool:
+def has_partitions(data: TableLike | None) -> bool:
     """Whether a table is in partitions, whatever its size: it has no columns that could be looked at at once."""
+    if data is None:
+        return False
     return isinstance(data, PartitionedTable) or is_glob(data) or is_remote(data) or is_dask_frame(data)
 
 
@@ -243,6 +245,10 @@ def in_partitions(
     network: Network, data: TableLike, is_distributed: bool, memory_limit: int | None = None
 ) -> TableLike:
     """The table in partitions, where workers read it, where it is a glob or remote, or where it is large."""
+    if isinstance(data, Tables):  # read one after the other
+        if is_distributed:
+            raise OptionError("Workers read one table: instead of several, give a folder or a glob of Parquet files.")
+        return data
     if is_distributed:
         return readable_anywhere(partitioned(data))
     if isinstance(data, PartitionedTable):

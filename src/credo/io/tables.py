@@ -19,12 +19,14 @@ from credo.errors import (
     FileError,
     MissingFileError,
     NetworkError,
+    OptionError,
+    UnknownStateError,
     counted,
     is_text,
     listing,
 )
 from credo.io.columns import NO_COLUMNS, Columns, match_columns, no_rows, no_weight, text_of
-from credo.io.dataset import Dataset, checked_weights, concatenate, fitting
+from credo.io.dataset import Dataset, Tables, checked_weights, concatenate, fitting
 from credo.io.dialects import USUAL, declaration, declared, format_of, has_decimal_comma, require_only
 from credo.io.excel import EXCEL_ENDINGS, read_sheet, texts_of
 from credo.io.files import require_file, unreadable
@@ -124,6 +126,9 @@ def stream_table(
             f"The network comes first, then the data: here the network is a {type(network).__name__}. "
             "read_network reads one from a file."
         )
+    if isinstance(source, Tables):
+        yield from _stream_tables(network, source, weights, others, progress)
+        return
     weight_column = weights if isinstance(weights, str) else None
     if weight_column is not None and weight_column in network:
         raise DataError(f"The column {weight_column} cannot hold the weights: it is a variable of the network.")
@@ -140,15 +145,38 @@ def stream_table(
         if part.weights is not None:
             is_weighted, weight = True, weight + float(part.weights.sum())
         yield part
-    if rows == 0:
+    if rows == 0 and not isinstance(source, Dataset):
         raise no_rows(source)
-    if is_weighted and weight == 0.0:
+    if is_weighted and rows and weight == 0.0:
         raise no_weight()
     if weights is not None and weight_column is None and (count := np.size(weights)) != rows:
         raise DataError(
             f"The table has {counted(rows, 'row')}, but there are {counted(count, 'weight')}: one weight per "
             "row is needed."
         )
+
+
+def _stream_tables(
+    network: Network, tables: Tables, weights: Weights | None, others: Sequence[str], progress: Progress | None
+) -> Iterator[Dataset]:
+    """Tables one after the other; rows that were read before have their weights already."""
+    if weights is not None and not isinstance(weights, str) and len(tables.unread) > 1:
+        raise OptionError("The weights of several tables are the name of a column, not an array.")
+    for each in tables.sources:
+        if isinstance(each, Dataset):
+            yield fitting(each, network)
+        else:
+            yield from _named(each, stream_table(network, each, weights=weights, others=others, progress=progress))
+
+
+def _named(table: TableLike, parts: Iterator[Dataset]) -> Iterator[Dataset]:
+    """The parts of one of several tables; a value that is not a state is reported with the name of its file."""
+    try:
+        yield from parts
+    except UnknownStateError as error:
+        if isinstance(table, str | os.PathLike) and os.fspath(table) not in str(error):
+            raise UnknownStateError(f"{os.fspath(table)}: {error}") from None
+        raise
 
 
 def weighted(part: Dataset, column: str, rows_before: int) -> Dataset:
@@ -168,7 +196,7 @@ def _parts(network: Network, source: TableLike, others: Sequence[str], progress:
 def checked_dataset(network: Network, dataset: Dataset, others: Sequence[str]) -> Dataset:
     """The dataset with the states of a network, if it has these other columns."""
     missing = [name for name in others if name not in dataset.others and name not in dataset.names]
-    if missing:
+    if missing and len(dataset):
         raise DataError(
             f'The dataset was read without the column "{missing[0]}": read it with others=("{missing[0]}",).'
         )

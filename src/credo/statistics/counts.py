@@ -95,7 +95,7 @@ def empty(layout: Layout) -> Counts:
 
 
 def count(layout: Layout, dataset: Dataset) -> Counts:
-    """The counts of the rows of a dataset."""
+    """The counts of the rows of a dataset, and of those that it only has as counts."""
     if dataset.names != layout.network.names:
         raise NetworkError("The dataset was made for another network.")
     dense, incomplete = _count_dense(layout, dataset)
@@ -106,7 +106,19 @@ def count(layout: Layout, dataset: Dataset) -> Counts:
         incomplete[layout.network.names.index(name)] = weights[~seen].sum()
         sparse[name] = _add_up(keys[seen], weights[seen])
     total = float(len(dataset) if dataset.weights is None else dataset.weights.sum())
-    return Counts(layout, dense, sparse, incomplete, total, len(dataset))
+    own = Counts(layout, dense, sparse, incomplete, total, len(dataset))
+    return reduce(merge, (replace(each, layout=layout) for each in dataset.counted), own)
+
+
+def scaled(counts: Counts, factor: float) -> Counts:
+    """Counts whose rows each weigh so many times as much."""
+    return replace(
+        counts,
+        dense=factor * counts.dense,
+        sparse={name: (keys, factor * values) for name, (keys, values) in counts.sparse.items()},
+        incomplete=factor * counts.incomplete,
+        total=factor * counts.total,
+    )
 
 
 def count_all(layout: Layout, datasets: Iterable[Dataset]) -> Counts:

@@ -33,7 +33,7 @@ def stream_with_ties(
         if mistakes := check_columns(ties, error.columns):
             raise KnowledgeError(mistakes) from None
         raise
-    if mistakes := check_columns(ties, named, rows):
+    if rows and (mistakes := check_columns(ties, named, rows)):
         raise KnowledgeError(mistakes)
 
 

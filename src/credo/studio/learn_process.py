@@ -84,14 +84,13 @@ def _fit(job: dict[str, Any], progress: ProgressListener) -> Fit:
     network = None if job["network"] is None else read_network(job["network"])
     options = job["options"]
     table = table_of_job(job["data"])
-    assert table is not None
     return fit(
         text if network is None else network,
-        table.data,
+        None if table is None else table.data,
         None if network is None else text,
         method=options["method"],
         prior=options["prior"] or None,
-        complete_rows=options["complete_rows"],
+        complete_rows=options["complete_rows"] and table is not None,
         seed=options["seed"],
         em=EMOptions(starts=options["starts"]),
         progress=progress,

@@ -244,8 +244,6 @@ class Session:
         """Start to learn."""
         opened = self.require_opened()
         options = learning.options_from(given)
-        if opened.table is None:
-            raise OptionError("There are no data to learn from: open a table first.")
         reading = opened.reading
         if reading.message or (not reading.text.strip() and reading.mistakes):
             raise OptionError(reading.message or "Correct the mistakes in the knowledge first.")
@@ -255,7 +253,7 @@ class Session:
                 "text": reading.text,
                 "left_out": _left_out(opened.document.text, reading),
                 "network": None if opened.network_file is None else str(opened.network_file),
-                "data": opened.table.job(),
+                "data": None if opened.table is None else opened.table.job(),
                 "options": asdict(options),
             },
         )

@@ -47,13 +47,13 @@ class Prepared:
     @property
     def seen(self) -> Flags:
         """Which variables some row observes, (variables,)."""
-        seen: Flags = np.any(self.dataset.codes >= 0, axis=0)
+        seen: Flags = np.any(self.dataset.codes >= 0, axis=0) | bool(self.dataset.counted)
         return seen
 
     @property
     def identity(self) -> Any:
         """What the rows are, for checkpoints."""
-        return self.dataset.codes, self.dataset.weights
+        return self.dataset.codes, self.dataset.weights, *(each.dense for each in self.dataset.counted)
 
     def evaluate(self, theta: Numbers, backward: bool = True) -> tuple[Numbers, float, ImpossibleRowError | None]:
         """Expected counts of incomplete families, their log-likelihood, and why that is minus infinity."""
