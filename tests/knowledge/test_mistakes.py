@@ -62,8 +62,8 @@ def test_text(kind: str, network: str, example: str):
     shown = str(caught.value).split("\n")
     assert shown[0].startswith(f"knowledge:{mistake.line}:{mistake.column}: {mistake.message}")
     assert "^" in shown[2]
-    assert shown[3].startswith("    expected: ")
-    assert shown[4].startswith("    suggestion: ")
+    assert shown[3].startswith("    suggestion: Write: " if mistake.write else "    expected: ")
+    assert mistake.write or shown[4].startswith("    suggestion: ")
     assert "{" not in mistake.message
 
 
@@ -185,10 +185,10 @@ def test_the_error_is_typed_and_survives_pickling(asia):
         ("P(lung=yes | smoke=yes) is 0.05-0.1", "Write is between 0.05 and 0.1."),
         ("P(lung=yes | smoke=yes) is between 5 and 10%", "Write between 5% and 10%."),
         ("P(lung=yes | smoke=yes) is between 10% and 5%", "Swap the bounds."),
-        ("the risk of lung=yes is at most 5%", "Write P(lung=yes) is at most 5%."),
-        ("The probability of lung given smoke=yes is 5%.", "Write P(lung=… | smoke=yes) is 5%."),
+        ("the risk of lung=yes is at most 5%", "Write: P(lung=yes) is at most 5%"),
+        ("The probability of lung given smoke=yes is 5%.", "Write: P(lung=yes | smoke=yes) is about 5%"),
         ("smoke risk lung", 'If this is one name, put it in quotes: "smoke risk".'),
-        ("smoke riases lung", 'Write "raises".'),
+        ("smoke riases lung", "Write: smoke raises lung"),
         ("P(lung=yes) = 5 ± 2%", "Write 5% ± 2%."),
         ("P(lung=yes) is 3 in 2", "Correct the number."),
         ("P(lung in {}) * P(bronc=yes) <= 0.1", "Name at least one state."),

@@ -67,6 +67,8 @@ def _candidates(mistake: Mistake) -> Iterator[str]:
     text, start, end = mistake.text, mistake.column - 1, mistake.end_column - 1
     before, place, after = text[:start], text[start:end], text[end:]
     comment = _comment(text)
+    if mistake.write:
+        yield _with_comment(mistake.write, comment)
     if match := _MEANT.search(mistake.suggestion):
         meant = match["meant"]
         for written in dict.fromkeys((name_text(meant), state_text(meant), meant)):

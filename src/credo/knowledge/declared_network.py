@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from credo.errors import OptionError, closest, listing
+from credo.errors import CredoError, OptionError, closest, listing
 from credo.findings import Finding
 from credo.io.categories import declared_categories, read_frame
 from credo.io.missing_codes import without_codes
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.network_from_table import NetworkFromTable, network_of_columns, require_separated
 from credo.knowledge.declarations import DECLARATIONS, CutDeclaration, MissingValuesDeclaration, VariableDeclaration
+from credo.knowledge.everyday import with_own_words
 from credo.knowledge.knowledge import (
     Knowledge,
     KnowledgeSource,
@@ -92,7 +93,7 @@ def declared_network(knowledge: KnowledgeSource, *, data: TableLike | None = Non
       lung: no, yes; from low to high; parents: smoke
     """
     items = items_of(knowledge)
-    parsed = read_sources(with_structures(items))
+    parsed = _read(with_structures(items), data)
     return _declared(parsed, without_declared_codes(data, parsed.declarations), _name(items))
 
 
@@ -115,9 +116,38 @@ def knowledge_about(
     if not is_knowledge(network):
         return KnowledgeWithNetwork(knowledge_for(read_network(network), knowledge))  # type: ignore[arg-type]
     items = items_of(network)
-    parsed = read_sources([*with_structures(items), *(() if knowledge is None else items_of(knowledge))])
+    parsed = _read([*with_structures(items), *(() if knowledge is None else items_of(knowledge))], table)
     made = _declared(parsed, without_declared_codes(table, parsed.declarations), _name(items), others)
     return KnowledgeWithNetwork(Knowledge(made.network, (*parsed.declarations, *parsed.statements)), made.findings)
+
+
+def _read(items: Sequence[Any], table: TableLike | None) -> Parsed:
+    """What was written; names of columns need no quotes, and mistakes suggest lines with the text's own names."""
+    parsed = read_sources(items)
+    if not parsed.mistakes:
+        return parsed
+    if table is not None:
+        parsed = read_sources(items, names=_columns(table))
+    try:
+        rest = parsed._replace(mistakes=())
+        network = _declared(rest, without_declared_codes(table, rest.declarations), "network").network
+    except (CredoError, OSError):  # there is more to correct first
+        network = None
+    return parsed._replace(mistakes=with_own_words(parsed.mistakes, network, is_declared=True))
+
+
+def _columns(table: TableLike) -> Sequence[str]:
+    found: list[str] = []
+
+    def first_column(columns: Sequence[str]) -> Sequence[str]:
+        found.extend(columns)
+        return columns[:1]
+
+    try:
+        read_frame(table, first_column)
+    except (CredoError, OSError):  # is reported when the table is read
+        return ()
+    return found
 
 
 def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterable[str] = ()) -> NetworkFromTable:

@@ -80,7 +80,7 @@ def parse_independence(children: list[Any]) -> Part:
 
 
 def _check(statement: Independence, names: NetworkNames) -> Iterator[LineMistake]:
-    return check_parents(statement.child, (statement.parent,), names, "does not affect")
+    return check_parents(statement.child, (statement.parent,), names, "does not affect", is_denied=True)
 
 
 INDEPENDENCE = StatementRules(

@@ -14,6 +14,7 @@ from credo.errors import counted
 from credo.io.arrows import is_graph_object
 from credo.knowledge.alone import check_alone
 from credo.knowledge.declarations import Declaration
+from credo.knowledge.everyday import with_own_words
 from credo.knowledge.experts import Expert, header_of
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, KnowledgeTypeError, Mistake, python_error
 from credo.knowledge.names import checked_name
@@ -96,7 +97,9 @@ class Knowledge:
 
     def __init__(self, network: Network, source: KnowledgeSource, name: str = "") -> None:
         _require_network(network, source, "Knowledge(network, source)")
-        parsed = read_sources(items_of(source), name)
+        parsed = read_sources(items_of(source), name, network.names)
+        own = with_own_words(parsed.mistakes, network, is_declared=bool(parsed.declarations))
+        parsed = parsed._replace(mistakes=own)
         network, wrong = _agreed(parsed, network)
         found = check_statements(parsed.statements, network, is_declared=bool(parsed.declarations))
         before = [*parsed.mistakes, *wrong, *_without_repetition(found, parsed.mistakes)]

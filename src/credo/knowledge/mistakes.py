@@ -17,6 +17,14 @@ SHOWN = 20  # mistakes that one message spells out; nobody corrects more at once
 MAX_MISTAKES = 1_000  # knowledge with more mistakes is about another network, or no knowledge: reading stops
 WINDOW = 100  # characters of a long line that are shown around the caret
 INDENT = "    "
+# Names in the examples of messages: a text has its own in their place, where its network is known.
+EXAMPLES = {
+    "event": "lung=yes",
+    "given": "smoke=yes",
+    "child": "lung",
+    "parent": "smoke",
+    "family": "attack is noisy-or of {chol, bp}, {age}",
+}
 PYTHON = "written in Python"  # the source of statements that were built by Python calls
 
 
@@ -45,6 +53,8 @@ class Mistake:
         The line of the user.
     source : str
         The name of the file; empty for text.
+    write : str
+        The line to write instead; empty where nobody can see what was meant.
 
     Examples
     --------
@@ -70,6 +80,7 @@ class Mistake:
     suggestion: str
     text: str
     source: str = ""
+    write: str = ""
 
     def __str__(self) -> str:
         return show_mistake(self)
@@ -142,7 +153,7 @@ def describe(found: LineMistake, line: int, text: str, source: str = "") -> Mist
     kind = kinds()[found.kind]
     column = max(1, min(found.column, len(text) + 1))
     end_column = max(column + 1, min(found.end_column, len(text) + 1))
-    facts = {"found": text[column - 1 : end_column - 1], **found.facts}
+    facts = {**EXAMPLES, "found": text[column - 1 : end_column - 1], **found.facts}
     message, expected, suggestion = (
         kind[part].format_map(facts).strip() for part in ("message", "expected", "suggestion")
     )

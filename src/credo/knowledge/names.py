@@ -44,9 +44,14 @@ class Name(str):
 
 
 class OtherThan(Name):
-    """A state that stands for all others of its variable: `scan != positive`."""
+    """A state that stands for all others of its variable: `scan != positive`, which is not `scan = positive`."""
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True and not (isinstance(other, Name) and not isinstance(other, OtherThan))
+
+    __hash__ = str.__hash__
 
 
 class Threshold(Name):

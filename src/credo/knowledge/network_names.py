@@ -124,15 +124,20 @@ def _check_state_set(variable: str, states: Sequence[str], known: frozenset[str]
 
 
 def check_parents(
-    child: str, parents: Sequence[str], names: NetworkNames, direction: str = ""
+    child: str, parents: Sequence[str], names: NetworkNames, direction: str = "", is_denied: bool = False
 ) -> Iterator[LineMistake]:
-    """Names that are not parents of the child; with a `direction`, the reverse influence is suggested."""
+    """Names that are not parents of the child; with a `direction`, the reverse influence is suggested.
+
+    `is_denied` says that the statement denies their effect, which a network without an arrow does already.
+    """
     known = child in names.states
     for parent in parents:
         if parent not in names.states:
             yield unknown_variable(parent, names)
         elif known and parent not in names.parents[child]:
             facts = _parent_facts(parent, child, names)
+            if is_denied and child not in names.parents[parent]:
+                facts["hint"] = f"Leave it out: without an arrow from {parent}, {child} does not depend on it directly."
             if direction and child in names.parents[parent]:
                 yield mistake_at(parent, "influence-reversed", reverse=f"{child} {direction} {parent}", **facts)
             else:

@@ -6,7 +6,7 @@ import gc
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -22,14 +22,16 @@ from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.experts import Expert, Header, header_of, indentation
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
-from credo.knowledge.names import Part, token_part, without_comment
+from credo.knowledge.names import Part, name_text, quoted, token_part, unquoted, without_comment
 from credo.knowledge.number_mistakes import as_written
 from credo.knowledge.statement_base import Modifier, Span
 from credo.knowledge.statements import STATEMENTS, Statement
 
 MAX_LINE = 100_000  # characters; a statement that long is a file without line ends
+MAX_NAMES = 1_000  # that are sought without quotes in lines that cannot be read
 MAX_DEPTH = 50  # brackets inside brackets
 
+_QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'""")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -45,13 +47,18 @@ class Parsed(NamedTuple):
 NOTHING = Parsed()
 
 
-def parse(text: str, source: str = "") -> Parsed:
-    """Every statement of a text, and every mistake in the lines that cannot be read."""
+def parse(text: str, source: str = "", names: Iterable[str] = ()) -> Parsed:
+    """Every statement of a text, and every mistake in the lines that cannot be read.
+
+    `names` are those of variables, if they are known: one such as `Age (years)` needs no quotes. Neither does one that
+    is in quotes elsewhere in the text.
+    """
     with _garbage_collection_paused():
-        return _parse(text, source)
+        return _parse(text, source, names)
 
 
-def _parse(text: str, source: str) -> Parsed:
+def _parse(text: str, source: str, names: Iterable[str]) -> Parsed:
+    with_quotes: re.Pattern[str] | None = None  # names that need them, made when the first line cannot be read
     statements: list[Statement] = []
     declarations: list[Declaration] = []
     mistakes: list[Mistake] = []
@@ -74,6 +81,13 @@ def _parse(text: str, source: str) -> Parsed:
             mistakes.extend(describe(mistake, number, line, source) for mistake in header.mistakes)
             continue
         statement, wrong = parse_line(line, number, source)
+        if wrong and not (statement is None and "(" not in line and " " not in line.strip()):
+            with_quotes = with_quotes or _names_that_need_quotes(text, names)
+            quoted_line = with_quotes.sub(lambda found: found[1] or quoted(found[0]), line)
+            if quoted_line != line:
+                second, still_wrong = parse_line(quoted_line, number, source)
+                if not still_wrong:
+                    statement, wrong, line = second, (), quoted_line
         if header is not None:
             block = _Block(header.expert, indentation(line), number, line, source, is_empty=False)
         elif block is not None:
@@ -128,6 +142,14 @@ class _Block:
             return []
         end = len(without_comment(self.line).rstrip()) + 1
         return [describe(LineMistake("expert-empty", end - 1, end), self.number, self.line, self.source)]
+
+
+def _names_that_need_quotes(text: str, names: Iterable[str]) -> re.Pattern[str]:
+    """What matches such a name, or in its first group what is in quotes already."""
+    known = {*names, *(unquoted(found[0]) for found in _QUOTED.finditer(text) if len(found[0]) > 2)}
+    needing = sorted((each for each in known if name_text(each) != each and each.strip()), key=len, reverse=True)
+    own = "|".join(rf"(?<!\w){re.escape(each)}(?!\w)" for each in needing[:MAX_NAMES]) or r"(?!)"
+    return re.compile(rf"({_QUOTED.pattern})|{own}")
 
 
 def with_expert(

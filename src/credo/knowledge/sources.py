@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,12 @@ _MAX_PATH = 4_096  # characters; a longer text names no file
 _MAX_SHOWN = 60  # characters of a Python value in a message
 
 
-def read_sources(items: Iterable[Any], name: str = "") -> Parsed:
-    """What texts, files and Python statements say, and the mistakes in them; messages call a text by `name`."""
-    found = [_read_item(item, name) for item in items]
+def read_sources(items: Iterable[Any], name: str = "", names: Sequence[str] = ()) -> Parsed:
+    """What texts, files and Python statements say, and the mistakes in them; messages call a text by `name`.
+
+    `names` are those of variables, as far as they are known.
+    """
+    found = [_read_item(item, name, names) for item in items]
     return Parsed(*(tuple(chain.from_iterable(parts)) for parts in zip(*found, strict=True))) if found else NOTHING
 
 
@@ -89,14 +92,14 @@ def is_knowledge_file(source: str | os.PathLike[str]) -> bool:
     return text.endswith((FILE_ENDING, *arrows.ENDINGS)) and "\n" not in text and "\r" not in text
 
 
-def _read_item(item: Any, name: str) -> Parsed:
+def _read_item(item: Any, name: str, names: Sequence[str]) -> Parsed:
     if isinstance(item, str):
         if is_knowledge_file(item):
-            return _read_file(Path(item))
-        parsed = parse(item, name)
+            return _read_file(Path(item), names)
+        parsed = parse(item, name, names)
         unreadable = parsed.mistakes and not (parsed.statements or parsed.declarations)
-        return _read_file(Path(item)) if unreadable and _is_file(item) else parsed
-    return _read_file(Path(item)) if isinstance(item, os.PathLike) else _from_python(item)
+        return _read_file(Path(item), names) if unreadable and _is_file(item) else parsed
+    return _read_file(Path(item), names) if isinstance(item, os.PathLike) else _from_python(item)
 
 
 def _is_file(text: str) -> bool:
@@ -108,8 +111,8 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def _read_file(path: Path) -> Parsed:
-    parsed = parse(_text_of(path), path.name)
+def _read_file(path: Path, names: Sequence[str]) -> Parsed:
+    parsed = parse(_text_of(path), path.name, names)
     if parsed == NOTHING:
         raise _file_error(path, "file-empty")
     return parsed

@@ -233,7 +233,6 @@ def diagnose(error: Any, line: str) -> LineMistake:
         "expectation": expectation(_fitting(accepted, before)),
         "write": _corrected(code),
         "range": dashed_range(code[:_MAX_CORRECTED]),
-        "probability": _as_probability(code[:_MAX_CORRECTED]),
         **_word_facts(before, found),
     }
     for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
@@ -291,23 +290,6 @@ def _corrected(line: str) -> str:
                 return f"{name} is cut at {', '.join(numbers[key] for key in sorted(numbers)) or '40, 60'}"
             return f"variable{'s' if several else ''} {name}: {listed}"
     return _EXAMPLE
-
-
-_IN_PROSE = re.compile(
-    rf"\s*(?:(?:the|an?)\s+)?{_CHANCE}\s+of\s+(?P<event>{_NAME})(?:\s*=\s*(?P<state>[\w.\-]+))?"
-    rf"(?:,?\s+(?:given|if|with|for|among|when)\s+(?P<given>{_NAME}\s*=\s*[\w.\-]+))?"
-    r"\s*(?P<rest>(?:is|lies|equals)\s.+|[<>=≤≥~].+)",
-    re.IGNORECASE,
-)
-
-
-def _as_probability(line: str) -> str:
-    """`P(lung=yes) is at most 5%`, for `the risk of lung=yes is at most 5%`; an example where that cannot be seen."""
-    found = _IN_PROSE.fullmatch(line)
-    if found is None:
-        return "P(lung=yes | smoke=yes) is at most 5%, with your variables and states"
-    given = f" | {found['given']}" if found["given"] else ""
-    return f"P({found['event']}={found['state'] or '…'}{given}) {found['rest']}"
 
 
 def _fitting(accepted: set[str], before: str) -> set[str]:

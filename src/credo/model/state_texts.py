@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 LARGEST_WRITTEN_OUT = 1e15  # a whole number from here on has an exponent
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
+
+
+STATES_OF_INTEREST = ("yes", "true", "present", "positive", "1", "high", "abnormal")
+
+
+def state_of_interest(states: Sequence[str]) -> int:
+    """Of two states the one that people ask for: yes, present, positive; of more the last, which is the highest."""
+    return 0 if len(states) == 2 and states[0].casefold() in STATES_OF_INTEREST else len(states) - 1
 
 
 def text_of(value: object) -> str:

@@ -10,6 +10,7 @@ from credo.drawing.network_boxes import cut_text
 from credo.explain.explanation import ConfigurationExplanation, Explanation
 from credo.explain.statement_references import StatementReference
 from credo.model.network import Network
+from credo.model.state_texts import state_of_interest
 from credo.probability_texts import interval_digits, probability_digits, short_percent
 from credo.questions.marginal_bars import Marginals
 from credo.report.html import as_text, folded, table
@@ -21,7 +22,6 @@ MAX_NUMBERS = 20_000  # on a page, of CPTs that are only partly shown
 FEW_STATES = 40  # in sight in the table of all states
 FEW_LINKS = 8  # configurations that a statement links to
 FEW_STATEMENTS = 3  # that are named beside a configuration
-STATES_OF_INTEREST = ("yes", "true", "present", "positive", "1", "high", "abnormal")
 
 _KEY = (
     '<p class="key"><span><span class=g style="--a:.2;--b:.8;--m:.5"></span>what the knowledge allows, and the mean of '
@@ -165,7 +165,7 @@ def _section(
     if not shown:
         return ""
     parents, states = network.parents[name], network.states(name)
-    columns = range(len(states)) if len(states) != 2 else [_state_of_interest(states)]
+    columns = range(len(states)) if len(states) != 2 else [state_of_interest(states)]
     head = f"{name}={states[columns[0]]}" if len(columns) == 1 else name
     title = f"P({head} | {', '.join(parents)})" if parents else f"P({head})"
     rows = "".join(_row(each, columns, statements, anchors) for each in shown)
@@ -175,11 +175,6 @@ def _section(
         f'<section class="node" id="{anchors.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}{up}</h3>'
         f"{_cuts(network, name)}{table('cpt', headings, rows)}{rest}</section>"
     )
-
-
-def _state_of_interest(states: Sequence[str]) -> int:
-    """Of two states the one that people ask for: yes, present, positive; the other probability is one minus it."""
-    return 0 if states[0].casefold() in STATES_OF_INTEREST else 1
 
 
 # Closing tags and quotes that HTML does not need are left out of rows, since there may be thousands.

@@ -1,0 +1,165 @@
+"""Sentences that physicians write: each is read, or answered with the line to write."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import credo
+
+HEAD = """
+variable smoke: no, yes
+variable sex: f, m
+variable "Age (years)": young, middle, old
+variable bmi: slim, heavy, obese
+variable glu: low, mid, high
+variable bp: low, normal, high
+variable type: No, Yes
+variable cough: no, yes
+variable xray: negative, positive
+type depends on glu, bmi, "Age (years)", smoke
+cough depends on type, smoke
+xray depends on type
+glu depends on bmi
+bp depends on sex
+"""
+READ = {
+    "P(type=Yes given glu=high) is at least 40%": "0.4 <= P(type=Yes | glu=high)",
+    "P(type=Yes | glu=high) at least 40%": "0.4 <= P(type=Yes | glu=high)",
+    "P(type=Yes | glu=high) exceeds 40%": "0.4 <= P(type=Yes | glu=high)",
+    "P(type=Yes | glu=low) is less than 1%": "P(type=Yes | glu=low) <= 0.01",
+    "P(type=Yes | glu=low) is no more than 1%": "P(type=Yes | glu=low) <= 0.01",
+    "P(type=Yes | glu=low) is below 1%": "P(type=Yes | glu=low) <= 0.01",
+    "P(type=Yes | glu=high) between 30% and 50%": "0.3 <= P(type=Yes | glu=high) <= 0.5",
+    "P(type=Yes | glu=high) about 60%": "0.52 <= P(type=Yes | glu=high) <= 0.68",
+    "P(type=Yes | glu=high) is roughly 60 %": "0.52 <= P(type=Yes | glu=high) <= 0.68",
+    "if glu=high and bmi=obese then type=Yes is very likely": "0.9 <= P(type=Yes | glu=high, bmi=obese)",
+    "Age (years) raises type": '"Age (years)" raises type',
+    "P(type=Yes | Age (years)=old) >= 0.3": 'P(type=Yes | "Age (years)"=old) >= 0.3',
+    "P(type=Yes | glu=high) >= P(type=Yes | glu!=high)": ("P(type=Yes | glu=high) >= P(type=Yes | glu in {low, mid})"),
+}
+WRITE = {
+    "type=Yes is twice as likely if glu=high": "type=Yes is twice as likely given glu=high as given glu!=high",
+    "type=Yes is 3 times more likely given glu=high": "type=Yes is 3 times as likely given glu=high as given glu!=high",
+    "if smoke=yes then cough=yes is 3 times more likely": (
+        "cough=yes is 3 times as likely given smoke=yes as given smoke=no"
+    ),
+    "cough=yes is half as likely when smoke=no than when smoke=yes": (
+        "cough=yes is half as likely given smoke=no as given smoke=yes"
+    ),
+    "smoke doubles the risk of cough": "cough=yes is twice as likely given smoke=yes as given smoke=no",
+    "P(type=Yes | glu=high) is twice as likely as P(type=Yes | glu=low)": (
+        "P(type=Yes | glu=high) = 2 * P(type=Yes | glu=low)"
+    ),
+    "P(cough=yes | smoke=yes) = 2 x P(cough=yes | smoke=no)": "P(cough=yes | smoke=yes) = 2 * P(cough=yes | smoke=no)",
+    "P(type=Yes | glu=high) is abuot 60%": "P(type=Yes | glu=high) is about 60%",
+    "P(type=Yes | glu=high) is betwen 10% and 20%": "P(type=Yes | glu=high) is between 10% and 20%",
+    "P(type=Yes | glu=high) ~ 0.6": "P(type=Yes | glu=high) is about 0.6",
+    "glu rasies type": "glu raises type",
+    "glu raises type with confidance 0.8": "glu raises type with confidence 0.8",
+    "smoke causes cough": "smoke raises cough",
+    "smoking causes cough": "smoke raises cough",
+    "smoke=yes raises cough": "smoke raises cough",
+    "smoke protects against cough": "smoke lowers cough",
+    "bmi increases the risk of type": "bmi raises type",
+    "bmi is a risk factor for type": "bmi raises type",
+    "the higher the glu the higher the risk of type=Yes": "glu raises type",
+    "smoke=yes makes cough=yes more likely": "smoke raises cough",
+    "glu and bmi together raise type": "glu and bmi synergize on type",
+    "P(type=Yes | glu=high) is about 0,6": "P(type=Yes | glu=high) is about 0.6",
+    "P(type=Yes | glu=high) >= 12,5%": "P(type=Yes | glu=high) >= 12.5%",
+    "P(type=Yes | glu=high) is between 0,3 and 0,5": "P(type=Yes | glu=high) is between 0.3 and 0.5",
+    "60% of patients with glu=high have type=Yes": "P(type=Yes | glu=high) is about 60%",
+    "at least 12,5 % of those with glu=high have type=Yes": "P(type=Yes | glu=high) is at least 12.5 %",
+    "1 in 10 smokers have a cough": "P(cough=yes | smoke=yes) is about 1 in 10",
+    "when smoke=yes, cough=yes in 30% of cases": "P(cough=yes | smoke=yes) is about 30%",
+    "a positive xray is found in 90% of patients with type=Yes": "P(xray=positive | type=Yes) is about 90%",
+    "prevalence of type is 10%": "prevalence of type=Yes is 10%",
+    "sensitivity of xray for type is 90%": "sensitivity of xray=positive for type=Yes is 90%",
+    "odds ratio of smoke for cough is 2": "odds ratio of cough=yes for smoke=yes against smoke=no is 2",
+    "type=Yes is rare": "P(type=Yes) is very unlikely",
+    "type=Yes is unlikely if glu=low": "P(type=Yes | glu=low) is unlikely",
+    "if smoke=yes, cough=yes is likely": "P(cough=yes | smoke=yes) is likely",
+    "obese patients are more likely to have type=Yes than slim patients": (
+        "P(type=Yes | bmi=obese) >= P(type=Yes | bmi=slim)"
+    ),
+    "cough is less common among smokers": "P(cough=yes | smoke=yes) <= P(cough=yes | smoke=no)",
+    "The risk of type is higher with high glu": "P(type=Yes | glu=high) >= P(type=Yes | glu!=high)",
+    "type=Yes never occurs with glu=low": "P(type=Yes | glu=low) = 0",
+    "P(type | glu=high) = 60%": "P(type=Yes | glu=high) = 60%",
+    "P(type=Yes if glu=high) = 60%": "P(type=Yes | glu=high) = 60%",
+    "P(type=Yes | not smoke) = 10%": "P(type=Yes | smoke=no) = 10%",
+    "P(cough | smoke) = 10%": "P(cough=yes | smoke=yes) = 10%",
+    "glu high => type Yes 60%": "P(type=Yes | glu=high) is about 60%",
+    "P(type=Yes | glu=high) is about 60% (95% sure)": "P(type=Yes | glu=high) is about 60% with confidence 0.95",
+    "I am 90% sure that glu raises type": "glu raises type with confidence 0.9",
+    "cough=yes is twice as likely with smoke=yes": "cough=yes is twice as likely given smoke=yes as given smoke=no",
+    "Age (years) increases the risk of type": '"Age (years)" raises type',
+}
+NETWORK = credo.declared_network(HEAD).network
+
+
+def mistakes(text: str) -> tuple[credo.Mistake, ...]:
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.check(HEAD + text)
+    return caught.value.mistakes
+
+
+@pytest.mark.parametrize(("sentence", "meaning"), READ.items())
+def test_is_read(sentence: str, meaning: str) -> None:
+    statement = credo.Knowledge(NETWORK, sentence + "\n").statements[0]
+    assert credo.Knowledge(NETWORK, statement).statements == credo.Knowledge(NETWORK, meaning + "\n").statements
+    assert len(credo.check(HEAD + sentence).statements) == 1
+
+
+@pytest.mark.parametrize(("sentence", "line"), WRITE.items())
+def test_is_answered_with_the_line_to_write(sentence: str, line: str) -> None:
+    (mistake,) = mistakes(sentence)
+    assert mistake.write == line
+    assert mistake.suggestion == f"Write: {line}"
+    assert "expected: " not in str(mistake)
+    assert credo.corrections(mistake, NETWORK)[0] == line
+    assert credo.check(HEAD + line)
+
+
+def test_a_comment_stays_beside_the_line_to_write() -> None:
+    (mistake,) = mistakes("glu rasies type  # Smith 2020")
+    assert credo.corrections(mistake, NETWORK)[0] == "glu raises type  # Smith 2020"
+
+
+@pytest.mark.parametrize("sentence", ["smoke has no effect on bp", "bp is independent of smoke"])
+def test_an_effect_that_no_arrow_allows_needs_no_denial(sentence: str) -> None:
+    (mistake,) = mistakes(sentence)
+    assert "Leave it out: without an arrow from smoke, bp does not depend on it directly." in mistake.suggestion
+
+
+def test_an_influence_without_an_arrow_names_the_line_to_add() -> None:
+    (mistake,) = mistakes("smoke causes bp")
+    assert "“smoke raises bp”" in mistake.suggestion
+    assert "add the line bp depends on smoke" in mistake.suggestion
+
+
+@pytest.mark.parametrize(
+    ("sentence", "example"),
+    [
+        ("P(type=Yes | ) >= 0.1", "bmi=obese"),
+        ("type is a disease", "glu is noisy-or of {bmi}"),
+        ("glu", "bmi raises glu"),
+    ],
+)
+def test_examples_have_the_names_of_the_text(sentence: str, example: str) -> None:
+    (mistake,) = mistakes(sentence)
+    assert example in mistake.suggestion
+    assert "lung" not in str(mistake)
+    assert "attack" not in str(mistake)
+
+
+def test_columns_need_no_quotes() -> None:
+    table = pl.DataFrame({"Age (years)": ["young", "old"] * 20, "type": ["No", "Yes"] * 20})
+    text = "variable type: No, Yes\ntype depends on Age (years)\nP(type=Yes | Age (years)=old) >= 0.3\n"
+    found = credo.declared_network(text, data=table)
+    assert set(found.network.names) == {"type", "Age (years)"}
+
+
+def test_what_means_nothing_gets_no_line() -> None:
+    assert all(not mistake.write for mistake in mistakes("nobody knows what this says"))
