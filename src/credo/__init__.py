@@ -61,6 +61,11 @@ _HOMES = {
         "group",
         "label",
     ),
+    "credo.knowledge.decisions": (
+        "cost",
+        "decision",
+        "utility",
+    ),
     "credo.knowledge.query": ("Query",),
     "credo.checking.check": ("check",),
     "credo.results.check_results": ("Check",),
@@ -183,6 +188,7 @@ if TYPE_CHECKING:
         synergize,
         variable,
     )
+    from credo.knowledge.decisions import cost, decision, utility
     from credo.knowledge.labels import group, label
     from credo.knowledge.query import Query
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised

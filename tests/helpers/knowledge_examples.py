@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
 from credo.knowledge.declarations import (
     CutDeclaration,
     DependenceDeclaration,
@@ -13,6 +14,7 @@ from credo.knowledge.declarations import (
 )
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
+from credo.knowledge.names import SeveralStates
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
@@ -189,6 +191,15 @@ DECLARED = {
         "b p", None, "pressure", "mmHg", "of two", "the ward"
     ),
     "group risks: age and 'b p'  # both": GroupDeclaration("risks", ("age", "b p")),
+    "decision treat: no, yes": DecisionDeclaration("treat", ("no", "yes")),
+    "Decision 'what to do': wait, 'treat now'": DecisionDeclaration("what to do", ("wait", "treat now")),
+    "utility of outcome=yes, treat=no is -100": UtilityDeclaration((("outcome", "yes"), ("treat", "no")), -100.0),
+    "The utility of treat=yes is −30.5.": UtilityDeclaration((("treat", "yes"),), -30.5),
+    "utility of outcome in {mild, bad} and treat=yes is 4e2": UtilityDeclaration(
+        (("outcome", SeveralStates.of(("mild", "bad"))), ("treat", "yes")), 400.0
+    ),
+    "cost of ecg is 2": CostDeclaration("ecg", 2.0),
+    "costs of 'b p' is 0.25": CostDeclaration("b p", 0.25),
     "missing values: -999, n/a, '?'  # codes": MissingValuesDeclaration(("-999", "n/a", "'?'")),
     'Missing value is "a, b"': MissingValuesDeclaration(("a, b",)),
 }

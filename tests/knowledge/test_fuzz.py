@@ -113,6 +113,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "SYNERGIZE": ["synergize", "sub-synergize"], "EACH": ["each"], "EACH_OTHER": ["each other parent"],
         "ALONE": ["alone"],
         "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
+        "DECISION": ["decision"], "UTILITY": ["utility of"], "COST": ["cost of"], "IS_MINUS": ["is -", "is −"],
         "LABELLED": ["label"], "GROUP": ["group"], "DETAIL": [", unit", "note", ", source"],
         "MISSING_VALUES": ["missing values: -999, n/a"],
         "VARIABLE": ["variable", "variables"], "DEPENDS_ON": ["depends on"], "IS_CUT_AT": ["is cut at"],

@@ -9,6 +9,15 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal
 
+from credo.knowledge.decisions import (
+    CostDeclaration,
+    DecisionDeclaration,
+    UtilityDeclaration,
+    parse_cost,
+    parse_decision,
+    parse_utility,
+    parse_worth,
+)
 from credo.knowledge.expressions import label_number
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration, parse_group, parse_label
 from credo.knowledge.mistakes import LineMistake, python_error
@@ -123,7 +132,16 @@ class CutDeclaration(StatementBase):
         return f"{name}: {first}" + "".join(f" < {n} <= {s}" for n, s in zip(numbers, others, strict=True))
 
 
-Declaration = VariableDeclaration | DependenceDeclaration | CutDeclaration | LabelDeclaration | GroupDeclaration
+Declaration = (
+    VariableDeclaration
+    | DependenceDeclaration
+    | CutDeclaration
+    | LabelDeclaration
+    | GroupDeclaration
+    | DecisionDeclaration
+    | UtilityDeclaration
+    | CostDeclaration
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,4 +436,7 @@ DECLARATIONS: dict[type, StatementRules] = {
     ),
     LabelDeclaration: _rules("a label", {"label_of": parse_label}),
     GroupDeclaration: _rules("a group of variables", {"group_of": parse_group}),
+    DecisionDeclaration: _rules("a decision", {"decision": parse_decision}),
+    UtilityDeclaration: _rules("a utility", {"utility": parse_utility, "worth": parse_worth}),
+    CostDeclaration: _rules("a cost", {"cost": parse_cost}),
 }

@@ -174,13 +174,14 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
             require_separated(found)
         structure = _with_ordered_states(structure, parsed.statements, found)
         raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, found), ()))
+        raise_mistakes(described_elsewhere(_decisions_without_column(structure, mentions, found), ()))
         return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
 
     frame = read_frame(table, chosen_columns)
     made = network_of_columns(
         frame,
         parents=structure.parents,
-        states=structure.states,
+        states={each: states for each, states in structure.states.items() if each in mentions},
         bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
         variables=list(mentions),
         categories=declared_categories(table),
@@ -293,6 +294,15 @@ def _unknown_names(structure: Structure, mentions: Mentions, columns: Sequence[s
             yield _without_states(name, places[0], None)
         else:
             yield from _unknown(name, places, columns, declared if columns is not None else {*structure.mentions})
+
+
+def _decisions_without_column(structure: Structure, mentions: Mentions, columns: Sequence[str]) -> Iterator[Reported]:
+    """Decisions that others depend on: how, is learned from a column."""
+    for each in structure.decisions:
+        if each.variable in mentions and each.variable not in columns:
+            near = closest(each.variable, columns)
+            hint = f'Did you mean "{near}"?' if near else "Add the column: it says what was done in each row."
+            yield each, mistake_at(each.variable, "decision-without-column", name=name_text(each.variable), hint=hint)
 
 
 def _unknown(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from credo.errors import NetworkError, counted, first_duplicate
+from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
 from credo.knowledge.declarations import CutDeclaration, Declaration, DependenceDeclaration, VariableDeclaration
 from credo.knowledge.knowledge import raise_mistakes
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
@@ -101,9 +102,13 @@ def remove_variable(text: str, name: str) -> str:
     def without(declaration: Declaration) -> Sequence[Declaration]:
         if isinstance(declaration, CutDeclaration | LabelDeclaration):
             return () if declaration.variable == name else (declaration,)
+        if isinstance(declaration, DecisionDeclaration | UtilityDeclaration | CostDeclaration):
+            return () if name in declaration.variables else (declaration,)
         if isinstance(declaration, VariableDeclaration | GroupDeclaration):
             rest = _without(declaration.variables, name)
             return (replace(declaration, variables=rest),) if rest else ()
+        if not isinstance(declaration, DependenceDeclaration):
+            return (declaration,)
         children, parents = _without(declaration.children, name), _without(declaration.parents, name)
         if children and not parents:  # they are variables still
             return (VariableDeclaration(children),)

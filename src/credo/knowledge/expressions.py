@@ -189,15 +189,18 @@ def event_text(probability: Probability) -> str:
     """`lung=yes | smoke=yes`: the inside of P(…)."""
     events = ((probability.variable, probability.states), *probability.further)
     given = ", ".join(
-        [
-            _event_text(name, state.states if isinstance(state, SeveralStates) else (state,))
-            for name, state in probability.given
-        ]
+        [conditions_text([condition]) for condition in probability.given]
         + [f"each {name_text(name)}" for name in probability.each]
         + ["each other parent"] * probability.each_other
     )
     alone = " alone" if probability.alone else ""
     return f"{', '.join(_event_text(*event) for event in events)}{' | ' + given if given else ''}{alone}"
+
+
+def conditions_text(given: Sequence[tuple[str, str]]) -> str:
+    """`smoke=yes, age >= 60`: what stands after the bar."""
+    states = ((name, state.states if isinstance(state, SeveralStates) else (state,)) for name, state in given)
+    return ", ".join(_event_text(name, several) for name, several in states)
 
 
 def _event_text(name: str, states: Sequence[str]) -> str:

@@ -308,7 +308,7 @@ def _agreed(parsed: Parsed, network: Network) -> tuple[Network, list[Mistake]]:
         return network, []
     structure, wrong = structure_of(parsed.declarations, parsed.statements)
     mentioned = dict.fromkeys((*structure.mentions, *mentions_in(parsed.statements)))
-    wrong = wrong or [*disagreements(structure, network, mentioned)]
+    wrong = wrong or [*disagreements(structure, network, mentioned, parsed.declarations)]
     return with_cuts(network, structure) if not wrong else network, described_elsewhere(wrong, parsed.mistakes)
 
 

@@ -9,6 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 from credo.errors import listing
+from credo.knowledge.decisions import (
+    CostDeclaration,
+    DecisionDeclaration,
+    UtilityDeclaration,
+    decision_mistakes,
+    unknown_in_decisions,
+)
 from credo.knowledge.declarations import (
     CutDeclaration,
     Declaration,
@@ -16,7 +23,7 @@ from credo.knowledge.declarations import (
     MissingValuesDeclaration,
     VariableDeclaration,
 )
-from credo.knowledge.labels import GroupDeclaration, LabelDeclaration, label_mistakes, unknown_labelled_states
+from credo.knowledge.labels import LabelDeclaration, label_mistakes, unknown_labelled_states
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.network_names import NetworkNames, unknown_variable
 from credo.knowledge.noisy_family import NoisyFamily
@@ -27,18 +34,22 @@ from credo.model.network import Network, Variable
 
 MAX_STEPS = 5  # of a cycle that a message names
 
+StatesDeclaration = VariableDeclaration | DecisionDeclaration  # what names the states of a variable
+
 
 @dataclass(frozen=True, slots=True)
 class Structure:
     """What declarations say together, in the order in which they name the variables.
 
-    `mentions` has each variable with the declarations that name it, and the name there, which has its columns.
+    `mentions` has each variable with the declarations that name it, and the name there, which has its columns. A
+    decision on which nothing depends, and which depends on nothing, is no variable, and not among them.
     """
 
     mentions: Mapping[str, Sequence[tuple[Any, str]]] = field(default_factory=dict)
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those whose states are declared
     parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those that depend on others
     cuts: Mapping[str, CutDeclaration] = field(default_factory=dict)
+    decisions: tuple[DecisionDeclaration, ...] = ()
 
     def place(self, name: str, kind: type) -> tuple[Any, str]:
         """The first declaration of this kind that names the variable, and the name there."""
@@ -53,7 +64,7 @@ def structure_of(
     The sets of a noisy family among the statements are parents of its child, as if a declaration had said so.
     """
     mentions: dict[str, list[tuple[Any, str]]] = {}
-    states: dict[str, tuple[VariableDeclaration, tuple[str, ...]]] = {}
+    states: dict[str, tuple[StatesDeclaration, tuple[str, ...]]] = {}
     parents: dict[str, dict[str, Any]] = {}  # child → parent → where that was declared
     cuts: dict[str, CutDeclaration] = {}
     wrong: list[Reported] = []
@@ -61,7 +72,7 @@ def structure_of(
     for declaration in everything:
         for name in _names_in(declaration):
             mentions.setdefault(str(name), []).append((declaration, name))
-        if isinstance(declaration, VariableDeclaration) and declaration.states:
+        if isinstance(declaration, VariableDeclaration | DecisionDeclaration) and declaration.states:
             wrong.extend(_add_states(states, declaration))
         elif isinstance(declaration, CutDeclaration):
             before = cuts.setdefault(declaration.variable, declaration)
@@ -72,32 +83,35 @@ def structure_of(
             _add_parents(parents, declaration)
     wrong.extend(_cycle(parents, everything))
     wrong.extend(label_mistakes(everything))
+    wrong.extend(decision_mistakes(everything))
     named = {name: found for name, (_, found) in states.items()}
     for name, cut in cuts.items():
         wrong.extend(_cut_states(cut, states.get(name)))
         if cut.states and name not in named:
             named[name] = tuple(map(str, cut.states))
-    structure = Structure(mentions, named, {child: tuple(found) for child, found in parents.items()}, cuts)
-    return structure, wrong
+    decisions = tuple(each for each in everything if isinstance(each, DecisionDeclaration))
+    linked = {*parents, *(parent for found in parents.values() for parent in found)}
+    for name in {str(each.variable) for each in decisions} - linked:
+        mentions.pop(name)
+    families = {child: tuple(found) for child, found in parents.items()}
+    return Structure(mentions, named, families, cuts, decisions), wrong
 
 
 def _names_in(declaration: Any) -> Iterator[str]:
-    if isinstance(declaration, VariableDeclaration):
-        yield from declaration.variables
-    elif isinstance(declaration, CutDeclaration | LabelDeclaration):
+    if isinstance(declaration, CutDeclaration | LabelDeclaration):
         yield declaration.variable
-    elif isinstance(declaration, GroupDeclaration):
-        yield from declaration.variables
     elif isinstance(declaration, MissingValuesDeclaration):
         return
     elif isinstance(declaration, DependenceDeclaration):
         yield from (*declaration.children, *declaration.parents)
-    else:
+    elif isinstance(declaration, NoisyFamily):
         yield from (declaration.child, *(name for names in declaration.sets for name in names))
+    else:
+        yield from declaration.variables
 
 
 def _add_states(
-    states: dict[str, tuple[VariableDeclaration, tuple[str, ...]]], declaration: VariableDeclaration
+    states: dict[str, tuple[StatesDeclaration, tuple[str, ...]]], declaration: StatesDeclaration
 ) -> Iterator[Reported]:
     for name in declaration.variables:
         found = tuple(map(str, declaration.states))
@@ -107,9 +121,7 @@ def _add_states(
             yield declaration, mistake_at(name, "states-otherwise", **facts)
 
 
-def _cut_states(
-    cut: CutDeclaration, declared: tuple[VariableDeclaration, tuple[str, ...]] | None
-) -> Iterator[Reported]:
+def _cut_states(cut: CutDeclaration, declared: tuple[StatesDeclaration, tuple[str, ...]] | None) -> Iterator[Reported]:
     """States that are declared for a variable that is cut: as many as there are parts, and the same names."""
     if declared is None:
         return
@@ -172,10 +184,15 @@ def with_cuts(network: Network, structure: Structure) -> Network:
     return Network(variables, network.parents, network.cpts, network.name, network.forms)
 
 
+_VALUES = (UtilityDeclaration, CostDeclaration)  # unknown names there may be meant as decisions
+
+
 # A network that is given too ------------------------------------------------------------------------------------------
 
 
-def disagreements(structure: Structure, network: Network, mentioned: Iterable[str]) -> Iterator[Reported]:
+def disagreements(
+    structure: Structure, network: Network, mentioned: Iterable[str], declarations: Sequence[Declaration]
+) -> Iterator[Reported]:
     """Where a network and the declarations disagree. `mentioned` are all variables that the knowledge names.
 
     States have the same names; in the same order, unless their labels have an order of their own. If anything is
@@ -184,15 +201,26 @@ def disagreements(structure: Structure, network: Network, mentioned: Iterable[st
     names = NetworkNames(network)
     for name, places in structure.mentions.items():
         if name not in network:
-            yield from ((declaration, unknown_variable(at, names)) for declaration, at in places)
+            about = ((declaration, at) for declaration, at in places if not isinstance(declaration, _VALUES))
+            yield from ((declaration, unknown_variable(at, names)) for declaration, at in about)
             continue
         yield from _state_disagreements(structure, network.variable(name))
         yield from unknown_labelled_states((declaration for declaration, _ in places), names)
+    yield from unknown_in_decisions(declarations, names)
+    yield from _decision_disagreements(structure, network)
     everywhere = (each for places in structure.mentions.values() for each in places)
     first = next((each for each in everywhere if isinstance(each[0], DependenceDeclaration)), None)
     for name in mentioned if first is not None else ():
         if name in network and first is not None:
             yield from _parent_disagreements(structure, network, name, first)
+
+
+def _decision_disagreements(structure: Structure, network: Network) -> Iterator[Reported]:
+    """Decisions that are variables of the network, which has other states for them."""
+    for each in structure.decisions:
+        if each.variable in network and set(map(str, each.states)) != set(network.states(each.variable)):
+            facts = {"name": name_text(each.variable), "states": listing(network.states(each.variable)), "cuts": ""}
+            yield each, mistake_at(each.variable, "states-differ", **facts)
 
 
 def _state_disagreements(structure: Structure, variable: Variable) -> Iterator[Reported]:
@@ -209,8 +237,10 @@ def _state_disagreements(structure: Structure, variable: Variable) -> Iterator[R
     if states is not None and states != variable.states:
         has_order = natural_order(variable.states) is not None and cut is None
         if set(states) != set(variable.states) or not has_order:
-            named = any(isinstance(each, VariableDeclaration) and each.states for each, _ in structure.mentions[name])
-            at = structure.place(name, VariableDeclaration if named else CutDeclaration)
+            places = [each for each in structure.mentions[name] if isinstance(each[0], StatesDeclaration)]
+            at = next((each for each in places if each[0].states), None) or structure.place(name, CutDeclaration)
+            if isinstance(at[0], DecisionDeclaration):
+                return
             yield at[0], mistake_at(at[1], "states-differ", **facts)
 
 
