@@ -26,7 +26,7 @@ def knowledge(text: str = TEXT) -> credo.Knowledge:
     return credo.Knowledge(credo.declared_network(text).network, text)
 
 
-def mistake(text: str, data: pl.DataFrame | None = None) -> credo.Mistake:
+def mistake(text: str, data: pl.DataFrame | None = None) -> credo.knowledge.Mistake:
     with pytest.raises(credo.KnowledgeError) as caught:
         credo.fit(text, ROWS if data is None else data, method="ml")
     (found,) = caught.value.mistakes

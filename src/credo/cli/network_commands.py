@@ -51,7 +51,7 @@ def query(
     """Ask NETWORK for a probability: any variables, given evidence and interventions."""
     from credo.questions.answers import query_network
 
-    fit = _saved(network)
+    fit = saved_fit(network)
     found = query_network(_read(network), question) if fit is None else fit.query(question)
     if as_json:
         print_json(found.to_dict())
@@ -67,7 +67,7 @@ def sensitivity(
     """Show which numbers of the CPTs and which evidence move an answer of FIT most."""
     from credo.errors import OptionError
 
-    learned = _saved(fit)
+    learned = saved_fit(fit)
     if learned is None:
         raise OptionError(
             f"{fit} is no saved fit. Learn with --save model.fit, and ask that: credo sensitivity model.fit"
@@ -101,7 +101,7 @@ def predict(
 
     if out is not None:
         require_target(out, CSV_TARGETS)  # before the work, not after it
-    fit, targets = _saved(network), tuple(target) if target else None
+    fit, targets = saved_fit(network), tuple(target) if target else None
     table = declared(data, table_format(separator, decimal, encoding, sheet, missing))
     found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     numbered = found if "row" in found.columns else found.with_row_index("row", offset=1)
@@ -117,7 +117,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the variables of NETWORK with their states and parents, or the CPTs of some of them."""
-    fit = _saved(network)
+    fit = saved_fit(network)
     given = _read(network, data) if fit is None else fit.network
     for name in variable or ():
         given.variable(name)
@@ -213,7 +213,7 @@ def share(
     from credo.sharing.page import share_page
 
     require_target(out, PAGE_TARGETS)
-    fit = _saved(network)
+    fit = saved_fit(network)
     with reporting(None, None) as notify:
         page = share_page(
             _read(network) if fit is None else fit,
@@ -255,11 +255,11 @@ def _read(path: Path, data: Path | None = None) -> Network:
         from credo.knowledge import declared_network
 
         return declared_network(path, data=data).network
-    fit = _saved(path)
+    fit = saved_fit(path)
     return read_network(path) if fit is None else fit.network
 
 
-def _saved(path: Path) -> Fit | None:
+def saved_fit(path: Path) -> Fit | None:
     """The fit in a file; None where it is that of a network."""
     from credo.io.network_files import SAVED_FIT
 

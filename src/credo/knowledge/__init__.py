@@ -2,6 +2,7 @@
 
 from credo.knowledge.comparison import Approximation, Comparison
 from credo.knowledge.corrections import corrections
+from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
 from credo.knowledge.declarations import (
     CutDeclaration,
     DependenceDeclaration,
@@ -37,7 +38,9 @@ from credo.knowledge.tied_rows import TiedRows, different, same
 __all__ = [
     "Approximation",
     "Comparison",
+    "CostDeclaration",
     "CutDeclaration",
+    "DecisionDeclaration",
     "DependenceDeclaration",
     "Expert",
     "GroupDeclaration",
@@ -59,6 +62,7 @@ __all__ = [
     "StateOrder",
     "Synergy",
     "TiedRows",
+    "UtilityDeclaration",
     "VariableDeclaration",
     "check_columns",
     "corrections",

@@ -252,7 +252,8 @@ def parse_utility(children: list[Any]) -> Part:
 
 def parse_worth(children: list[Any]) -> Part:
     """`IS_EXACTLY literal`, or `IS_MINUS literal`: the number, at its own columns."""
-    word, amount = children
+    word: Any = children[0]
+    amount: Part = children[1]
     sign = -1.0 if str(word)[-1] in "-−" else 1.0
     return amount._replace(value=sign * amount.value.constant, column=amount.column - (sign < 0))
 

@@ -132,18 +132,6 @@ class CutDeclaration(StatementBase):
         return f"{name}: {first}" + "".join(f" < {n} <= {s}" for n, s in zip(numbers, others, strict=True))
 
 
-Declaration = (
-    VariableDeclaration
-    | DependenceDeclaration
-    | CutDeclaration
-    | LabelDeclaration
-    | GroupDeclaration
-    | DecisionDeclaration
-    | UtilityDeclaration
-    | CostDeclaration
-)
-
-
 @dataclass(frozen=True, slots=True)
 class MissingValuesDeclaration(StatementBase):
     """`missing values: -999, n/a`: cells that stand for a value that is not known, in every column.
@@ -161,6 +149,19 @@ class MissingValuesDeclaration(StatementBase):
 
     def __str__(self) -> str:
         return f"missing values: {', '.join(map(_code_text, self.values))}"
+
+
+Declaration = (
+    VariableDeclaration
+    | DependenceDeclaration
+    | CutDeclaration
+    | LabelDeclaration
+    | GroupDeclaration
+    | DecisionDeclaration
+    | UtilityDeclaration
+    | CostDeclaration
+    | MissingValuesDeclaration
+)
 
 
 def _code_text(value: str) -> str:

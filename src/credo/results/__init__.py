@@ -25,6 +25,8 @@ _HOMES = {
         "PredictiveChecks",
     ),
     "credo.questions.answers": ("Answer",),
+    "credo.questions.decide": ("Decision",),
+    "credo.questions.net_benefit": ("NetBenefit",),
     "credo.questions.sensitivity": ("Sensitivity",),
     "credo.results.check_results": (
         "Check",
@@ -87,6 +89,8 @@ if TYPE_CHECKING:
     from credo.posterior.beliefs import DoubtResult, ExpertReliability, StatementBelief
     from credo.progress import ProgressEvent
     from credo.questions.answers import Answer
+    from credo.questions.decide import Decision
+    from credo.questions.net_benefit import NetBenefit
     from credo.questions.sensitivity import Sensitivity
     from credo.results.check_results import (
         Check,

@@ -16,6 +16,7 @@ from credo.errors import OptionError
 from credo.explain.explanation import Explanation
 from credo.io.dialects import declared
 from credo.io.files import PAGE_TARGETS, require_target, write_text
+from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import xarray
 
     from credo.questions.answers import Answer
+    from credo.questions.decide import Decision
+    from credo.questions.net_benefit import NetBenefit
     from credo.questions.sensitivity import Sensitivity
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
@@ -292,6 +295,99 @@ class FitConveniences:
         from credo.questions import answers
 
         return answers.most_probable(cast("Fit", self), evidence, interventions, soft)
+
+    def decide(
+        self,
+        evidence: Mapping[str, object] | str | None = None,
+        *,
+        utilities: KnowledgeSource | None = None,
+        level: float = 0.95,
+    ) -> Decision:
+        """Compute the expected utility of every option, how sure the choice is, and what would change it.
+
+        Parameters
+        ----------
+        evidence
+            What is known before deciding: a mapping from variables to states, or a text such as `ecg=abnormal`.
+        utilities
+            Lines such as `decision treat: no, yes` and `utility of treat=yes is -30`, in place of those that the fit
+            was learned with.
+        level
+            The probability with which an interval contains the true value.
+
+        Returns
+        -------
+        Decision
+            The options, the best first, and the probabilities and utilities at which the choice changes.
+
+        Raises
+        ------
+        OptionError
+            If there is no decision, or it has no utilities.
+        QueryError
+            If the evidence names what is decided or depends on it, cannot be read, or has probability zero.
+
+        Notes
+        -----
+        Expected utilities are exact under each draw of all CPTs. A decision that is a variable of the network is set,
+        as by do(…): what was done in the data says nothing about this case.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"disease": ["no", "yes"]})
+        >>> rows = polars.DataFrame({"disease": ["no"] * 3 + ["yes"]})
+        >>> lines = ["decision treat: no, yes", "utility of treat=yes is -30"]
+        >>> lines.append("utility of disease=yes, treat=no is -100")
+        >>> print(credo.fit(network, rows, lines, method="ml").decide())
+        treat=no is better, by 5.
+          treat=no: expected utility -25
+          treat=yes: expected utility -30
+        What would change that:
+          treat=yes above P(disease=yes) = 30.0%, treat=no below it; now it is 25.0%
+          treat=yes, if the utility of treat=yes were above -25; it is -30 now
+          treat=yes, if the utility of disease=yes, treat=no were below -120; it is -100 now
+        There is no interval: the method ml gives one estimate. Learn with method=posterior for one.
+        """
+        from credo.questions.decide import decide
+
+        return decide(cast("Fit", self), evidence, utilities, level)
+
+    def net_benefit(
+        self,
+        data: TableLike,
+        *,
+        given: Sequence[str] | None = None,
+        utilities: KnowledgeSource | None = None,
+        table_format: TableFormat | None = None,
+    ) -> NetBenefit:
+        """Compare deciding by the model with one option for everybody, on rows that it was not learned from.
+
+        Parameters
+        ----------
+        data
+            Held-out rows, as for `fit`, which show what utilities are about.
+        given
+            The variables that are known when deciding; if not given, all but those that utilities are about and those
+            that depend on the decision.
+        utilities
+            Lines in place of those that the fit was learned with, as for `decide`.
+        table_format
+            How the file of the table is written, where it is not as usual.
+
+        Returns
+        -------
+        NetBenefit
+            The mean utility of each strategy, and for two options a decision curve.
+
+        Raises
+        ------
+        OptionError
+            If there is no decision, utilities are about what depends on it, or no row shows what they are about.
+        """
+        from credo.questions.net_benefit import net_benefit
+
+        return net_benefit(cast("Fit", self), declared(data, table_format), given, utilities)
 
     def sensitivity(self, question: str | Query, *, soft: Soft | None = None) -> Sensitivity:
         """Find which numbers of the CPTs and which evidence move an answer most.

@@ -1,0 +1,88 @@
+"""The commands about what comes after a prediction: what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from credo.cli.network_commands import (
+    AsJson,
+    Decimal,
+    Encoding,
+    Missing,
+    Separator,
+    Sheet,
+    print_json,
+    saved_fit,
+    table_format,
+)
+from credo.progress import reporting
+from credo.terminal import say
+
+if TYPE_CHECKING:
+    from credo.options import TableFormat
+    from credo.results.fit_results import Fit
+
+Model = Annotated[Path, typer.Argument(help="A saved fit: .fit; or knowledge: .credo, which is learned first")]
+Data = Annotated[Path | None, typer.Argument(help="With knowledge: the table to learn from, if there is one", show_default=False)]
+Given = Annotated[str, typer.Option("--given", "-g", help='What is known: "age=54, ecg=abnormal"')]
+Utilities = Annotated[
+    Path | None, typer.Option("--utilities", "-u", help="Decisions, utilities and costs in a file of their own.")
+]
+
+
+def decide(
+    model: Model,
+    data: Data = None,
+    given: Given = "",
+    utilities: Utilities = None,
+    held_out: Annotated[
+        Path | None, typer.Option(help="Rows that MODEL was not learned from: what does deciding by it gain there?")
+    ] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what to do: the expected utility of every option, how sure that is, and what would change it."""
+    written = table_format(separator, decimal, encoding, sheet, missing)
+    fit = learned(model, data, written, as_json)
+    found = fit.decide(given, utilities=utilities)
+    benefit = None if held_out is None else fit.net_benefit(held_out, utilities=utilities, table_format=written)
+    if as_json:
+        print_json({**found.to_dict(), **({} if benefit is None else {"net_benefit": benefit.to_dict()})})
+        return
+    say(str(found))
+    if benefit is not None:
+        say(f"\n{benefit}")
+
+
+def learned(model: Path, data: Path | None, written: TableFormat | None, as_json: bool) -> Fit:
+    """The fit in a file, or what a knowledge file and a table give."""
+    from credo.errors import OptionError
+    from credo.knowledge.sources import is_knowledge_file
+
+    fit = saved_fit(model)
+    if fit is not None:
+        if data is not None:
+            raise OptionError(f"{model} has learned already. To test it on the rows of {data}: --held-out {data}")
+        return fit
+    if not is_knowledge_file(model):
+        raise OptionError(
+            f"{model} is neither a saved fit (.fit) nor knowledge (.credo). Save one: credo learn {model} data.csv "
+            "--save model.fit"
+        )
+    with reporting(False if as_json else None) as notify:
+        from credo.fitting import fit as learn
+
+        return learn(model, data, table_format=written, progress=notify)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module to the command line."""
+    for command in (decide,):
+        app.command()(command)

@@ -1,0 +1,60 @@
+"""The commands about what comes after a prediction."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import credo
+from tests.helpers.command_line import run
+
+NETWORK = credo.Network(
+    {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},
+    {"lung": ["smoke"], "xray": ["lung"]},
+    {"smoke": [0.6, 0.4], "lung": [[0.95, 0.05], [0.8, 0.2]], "xray": [[0.9, 0.1], [0.25, 0.75]]},
+)
+TEXT = """\
+variables smoke, lung: no, yes
+lung depends on smoke
+xray depends on lung
+decision treat: no, yes
+utility of lung=yes, treat=no is -100
+utility of treat=yes is -30
+cost of xray is 0.5
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("clinic")
+    (found / "clinic.credo").write_text(TEXT)
+    NETWORK.sample(150, seed=1).write_csv(found / "patients.csv")
+    NETWORK.sample(100, seed=2).write_csv(found / "others.csv")
+    credo.fit(found / "clinic.credo", found / "patients.csv").save(found / "clinic.fit")
+    return found
+
+
+def test_decide(folder: Path) -> None:
+    done = run("decide", "clinic.fit", "--given", "xray=shadow", folder=folder)
+    assert done.returncode == 0, done.stderr
+    fit = credo.load(folder / "clinic.fit")
+    assert done.stdout.strip() == str(fit.decide("xray=shadow"))
+    both = run("decide", "clinic.credo", "patients.csv", "-g", "xray=shadow", "--json", folder=folder)
+    assert json.loads(both.stdout) == fit.decide("xray=shadow").to_dict()
+    held_out = run("decide", "clinic.fit", "--held-out", "others.csv", "--json", folder=folder)
+    assert json.loads(held_out.stdout)["net_benefit"]["rows"] == 100
+
+
+def test_mistakes_are_one_sentence(folder: Path) -> None:
+    for arguments, words in (
+        (("decide", "clinic.fit", "--given", "xray=shade"), 'xray has no state "shade"'),
+        (("decide", "clinic.fit", "--given", "treat=yes"), "treat is what is to be decided"),
+        (("decide", "clinic.fit", "others.csv"), "--held-out others.csv"),
+        (("decide", "clinic.bif"), "neither a saved fit (.fit) nor knowledge"),
+    ):
+        done = run(*arguments, folder=folder)
+        assert done.returncode != 0
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
