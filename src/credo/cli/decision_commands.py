@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from credo.results.fit_results import Fit
 
 Model = Annotated[Path, typer.Argument(help="A saved fit: .fit; or knowledge: .credo, which is learned first")]
-Data = Annotated[Path | None, typer.Argument(help="With knowledge: the table to learn from, if there is one", show_default=False)]
+Data = Annotated[
+    Path | None, typer.Argument(help="With knowledge: the table to learn from, if there is one", show_default=False)
+]
 Given = Annotated[str, typer.Option("--given", "-g", help='What is known: "age=54, ecg=abnormal"')]
 Utilities = Annotated[
     Path | None, typer.Option("--utilities", "-u", help="Decisions, utilities and costs in a file of their own.")
