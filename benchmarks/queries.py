@@ -185,7 +185,7 @@ def table(name: str, questions: Questions, pgmpy_rows: int) -> dict[str, float]:
 def draws(name: str, questions: Questions, rows: int = LEARNED_FROM) -> None:
     """One question, a case and a part of the table under the draws of a posterior."""
     network, target = questions.network, questions.target
-    fit = credo.fit(network.without_cpts(), network.sample(rows, seed=1), method="posterior", verbose=False)
+    fit = credo.fit(network.without_cpts(), network.sample(rows, seed=1), method="posterior", progress=False)
     case = questions.cases(1)[0]
     asked = credo.Query({target: ()}, {each: (state,) for each, state in case.items()})
     first, _ = seconds(fit.query, asked)

@@ -90,7 +90,7 @@ def measure_topics(corpus: Corpus, topics: int, tokens: int) -> None:
     prepared = prepare(families, rows)
     column = pairs_in_texts(corpus, tokens)
     tied = tied_e_step(
-        families, [RowTie(("topic",), "tie", (), 0)], replace(rows, others={"tie": column}), TieReading.CLL, None
+        families, [RowTie(("topic",), "tie", (), 0)], replace(rows, others={"tie": column}), TieReading.SELECTED, None
     )
     print(f"\n{topics} topics: an iteration")
     plain = one_iteration(network, prepared)
@@ -221,7 +221,7 @@ def measure_network(name: str, rows: int) -> None:
     network = network_of(name)
     assert network is not None
     case = tied_case(network, rows)
-    e_step = tied_e_step(layout_for_counts(network), case.ties, case.dataset, TieReading.CLL, None)
+    e_step = tied_e_step(layout_for_counts(network), case.ties, case.dataset, TieReading.SELECTED, None)
     print(f"\n{name}: {rows:,} rows, {len(case.ties):,} pairs of hidden values tied; an iteration")
     m_step = counting_step(e_step.prepared.layout, prior_vector(Dirichlet(1.0), e_step.prepared.layout))
 
@@ -266,7 +266,7 @@ def growth_line(rows: int, ties: int, members: int) -> float:
     groups = tied.reshape(ties, members) + 1
     row_ties = [RowTie(("class",), None, tuple(group), 0) for group in groups.tolist()]
     start = time.perf_counter()
-    e_step = tied_e_step(layout_for_counts(network), row_ties, Dataset(network.names, codes), TieReading.CLL, None)
+    e_step = tied_e_step(layout_for_counts(network), row_ties, Dataset(network.names, codes), TieReading.SELECTED, None)
     preparing = time.perf_counter() - start
     theta = e_step.prepared.layout.pack(network.cpts)
     _, _, memory = e_step(theta, e_step.start())

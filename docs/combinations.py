@@ -112,7 +112,7 @@ FEATURES = (
     Feature("weights", "`weights=` whole numbers", _with_weights((1, 2, 3))),
     Feature("fractions as weights", "`weights=` 0.7, 1.2, …", _with_weights((0.7, 1.2, 1.1))),
     _options("a fixed CPT", 'fixed=["season"]', fixed=["season"]),
-    _options("complete rows", "complete_rows=True", complete_rows=True),
+    _options("complete rows", "em=EMOptions(complete_rows=True)", em=credo.EMOptions(complete_rows=True)),
     _options(
         "gradients",
         'em=EMOptions(trainer="gradient")',
@@ -145,7 +145,7 @@ def fit_with(features: Sequence[Feature], method: str) -> credo.Fit:
     call = call_of(features)
     options: dict[str, Any] = {"em": credo.EMOptions(starts=1, max_iterations=60), **call.options}
     text = "\n".join(call.lines) or None
-    return credo.fit(NETWORK, call.rows, text, method=method, posterior=FEW, verbose=False, **options)
+    return credo.fit(NETWORK, call.rows, text, method=method, posterior=FEW, progress=False, **options)
 
 
 def outcome(features: Sequence[Feature], method: str) -> Outcome:

@@ -32,7 +32,7 @@ def check(given: Input, folder: Path) -> str:
     network = network_of(given)
     knowledge = Knowledge(network, "\n".join(given["knowledge"]))
     frame = pl.DataFrame(given["columns"], schema=dict.fromkeys(given["columns"], pl.String))
-    found = credo.check(network, knowledge, data=frame if given["with data"] else None, verbose=False)
+    found = credo.check(network, knowledge, data=frame if given["with data"] else None, progress=False)
     check_against_linear_program(found, knowledge, truth_of(given))
     json.dumps(found.to_dict(), allow_nan=False)
     assert str(found), "a check cannot be printed"
@@ -42,8 +42,8 @@ def check(given: Input, folder: Path) -> str:
     if not given["explain"] or not found.feasible:
         return "feasible" if found.feasible else "conflict"
     fit = learn(given, network, knowledge)
-    assert str(fit.explain(verbose=False)), "an explanation cannot be printed"
-    fit.report(page, verbose=False)
+    assert str(fit.explain(progress=False)), "an explanation cannot be printed"
+    fit.report(page, progress=False)
     assert page.read_text(encoding="utf-8").rstrip().endswith("</html>"), "a page that is cut off"
     return "explained"
 

@@ -99,10 +99,9 @@ def _options(choose: Random, truth: Network, method: str) -> dict[str, Any]:
     if choose.random() < 0.1:
         options["fixed"] = [choose.choice(truth.names)]
     if choose.random() > EXPENSIVE:
-        options["soft_weight"] = choose.choice((0.0, 1.0, 100.0))
-    if choose.random() < 0.3:
-        options["tie_reading"] = choose.choice(("cll", "joint", "merged"))
+        options["optimiser"] = {"soft_weight": choose.choice((0.0, 1.0, 100.0))}
     options["em"] = {
+        "tie_reading": choose.choice(("selected", "selected", "joint", "merged")),
         "starts": choose.choice((1, 2)),
         "max_iterations": choose.choice((1, 5, 60)),
         "accelerate": choose.random() < 0.7,
@@ -110,9 +109,9 @@ def _options(choose: Random, truth: Network, method: str) -> dict[str, Any]:
     }
     options["posterior"] = {"chains": 2, "draws": choose.choice((1, 5)), "warmup": 5, "max_draws": 5}
     if choose.random() < 0.2:
-        options["entropy"] = {"hidden_draws": choose.choice((0.1, 2.0))}
+        options.setdefault("optimiser", {})["hidden_draws"] = choose.choice((0.1, 2.0))
     if choose.random() < 0.2:
-        options["penalty"] = {"range_weight": choose.choice((0.0, 1.0, 1e4)), "relation_weight": 1.0}
+        options.setdefault("optimiser", {}).update(range_weight=choose.choice((0.0, 1.0, 1e4)), relation_weight=1.0)
     return options
 
 
@@ -163,14 +162,13 @@ def learn(recipe: dict[str, Any], network: Network, knowledge: Knowledge) -> cre
     """Learn what a recipe says."""
     options = dict(recipe["options"])
     for name, kind in (
-        ("em", credo.EMOptions), ("posterior", credo.PosteriorOptions), ("entropy", credo.EntropyOptions),
-        ("penalty", credo.PenaltyOptions),
+        ("em", credo.EMOptions), ("posterior", credo.PosteriorOptions), ("optimiser", credo.OptimiserOptions),
     ):  # fmt: skip
         if name in options:
             options[name] = kind(**options[name])
     frame = pl.DataFrame(recipe["columns"], schema=dict.fromkeys(recipe["columns"], pl.String))
     return credo.fit(
-        network, frame, knowledge, method=recipe["method"], weights=recipe["weights"], verbose=False, **options
+        network, frame, knowledge, method=recipe["method"], weights=recipe["weights"], progress=False, **options
     )
 
 

@@ -46,7 +46,7 @@ def start(number: int) -> bytes:
     else:
         network, statements = with_noisy_family(choose, network_from(choose, odd=0.0, complete=1.0, plain=True)), []
     fit = credo.fit(
-        network, network.sample(20, seed=number), statements, method=METHODS[number % len(METHODS)], verbose=False,
+        network, network.sample(20, seed=number), statements, method=METHODS[number % len(METHODS)], progress=False,
         posterior=credo.PosteriorOptions(chains=2, draws=4, warmup=2, max_draws=4), em=credo.EMOptions(starts=1),
     )  # fmt: skip
     handle, name = tempfile.mkstemp(suffix=".fit")
@@ -108,7 +108,7 @@ def check(given: Input, folder: Path) -> str:
     assert str(back) == str(fit), "a fit that was read, saved and read again is another one"
     if len(given) % EXPLAINED:
         return "valid"
-    assert str(fit.explain(verbose=False)), "an explanation cannot be printed"
+    assert str(fit.explain(progress=False)), "an explanation cannot be printed"
     return "valid, explained"
 
 

@@ -100,5 +100,5 @@ def test_everything_at_once() -> None:
     missed = {*fit.violations()["statement"].to_list()} - {*doubted}
     assert not missed
     assert isinstance(fit.cpt("reading"), pl.DataFrame)
-    assert fit.explain(verbose=False).statements
+    assert fit.explain(progress=False).statements
     assert isinstance(fit, credo.Fit)

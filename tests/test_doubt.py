@@ -80,9 +80,9 @@ def test_fits_without_doubt_say_so() -> None:
     assert fit.to_dict()["statements"] is None
 
 
-def test_trust_is_given_and_confidence_goes_first() -> None:
+def test_doubt_is_given_and_confidence_goes_first() -> None:
     knowledge = "P(lung=yes | smoke=no) <= 0.5\nP(smoke=yes) >= 0.1 with confidence 0.7"
-    fit = credo.fit(NETWORK, ROWS, knowledge, trust=0.8)
+    fit = credo.fit(NETWORK, ROWS, knowledge, doubt=0.2)
     assert sorted(fit.statements()["believed"].to_list()) == [0.7, 0.8]
     assert fit.experts().to_dicts()[0]["given"]
 
@@ -120,9 +120,9 @@ def test_experts_have_reliabilities_of_their_own() -> None:
 
 
 def test_reports_and_explanations_start_with_it(doubted: credo.Fit, tmp_path: Path) -> None:
-    explanation = doubted.explain(verbose=False)
+    explanation = doubted.explain(progress=False)
     assert "contradicted by the data" not in str(explanation)
-    page = doubted.report(tmp_path / "page.html", explanation=explanation, verbose=False).read_text(encoding="utf-8")
+    page = doubted.report(tmp_path / "page.html", explanation=explanation, progress=False).read_text(encoding="utf-8")
     first = page.index("One of 4 statements that may be wrong is probably wrong.")
     assert first < page.index("the probabilities of 2 variables were learned")
     assert page.index("&gt;= 0.9") < page.index("&lt;= 0.4")
@@ -142,9 +142,7 @@ def test_the_command_line_doubts(tmp_path: Path) -> None:
     ROWS.write_csv(tmp_path / "rows.csv")
     credo.write_network(NETWORK.with_cpts(CPTS), tmp_path / "clinic.xdsl")
     (tmp_path / "clinic.credo").write_text(CONTRADICTORY, encoding="utf-8")
-    done = run(
-        "learn", "clinic.xdsl", "rows.csv", "-k", "clinic.credo", "--doubt", "--trust", "0.9", "--json", folder=tmp_path
-    )
+    done = run("learn", "clinic.xdsl", "rows.csv", "-k", "clinic.credo", "--doubt", "0.1", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     content = json.loads(done.stdout)
     assert content["statements"][0]["statement"] == "P(lung=yes | smoke=yes) >= 0.9"
@@ -160,9 +158,10 @@ def test_products_beside_doubted_statements_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"doubt": 1}, "doubt is True or False"),
-        ({"trust": 1.0}, "trust is a number above 0 and below 1"),
-        ({"trust": "always"}, "trust is a number"),
+        ({"doubt": 1}, "doubt is True, False"),
+        ({"doubt": 1.0}, "doubt is True, False, or a probability above 0 and below 1"),
+        ({"doubt": "always"}, "doubt is True, False"),
+        ({"trust": 0.9}, r"fit has no argument trust any more: write doubt=0\.1"),
         (
             {"doubt": True, "method": "cmap"},
             "The method cmap cannot weigh statements that may be wrong, because it makes no draws",
@@ -174,7 +173,7 @@ def test_options_that_mean_nothing(options: dict[str, object], message: str) -> 
         credo.fit(NETWORK, ROWS, CONTRADICTORY, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("asked", [{"doubt": True}, {"trust": 0.6}, {}])
+@pytest.mark.parametrize("asked", [{"doubt": True}, {"doubt": 0.4}, {}])
 def test_a_statement_that_cannot_be_weighed_does_not_become_a_hard_one(asked: dict[str, Any]) -> None:
     product = "P(lung=yes | smoke=no) * P(smoke=yes) <= 0.1"
     with pytest.raises(OptionError, match="compares products of probabilities"):

@@ -140,7 +140,14 @@ def test_hard_statements_hold_at_the_end(text: str, method: str) -> None:
 def test_a_confidence_pulls_and_yields() -> None:
     text = "P(attack=yes | age=yes alone) >= 0.9 with confidence 0.9"
     free, pulled, strict = (
-        credo.fit(HEART, DATA, FAMILY + text, method="cml", soft_weight=weight, em=EMOptions(starts=1)).network
+        credo.fit(
+            HEART,
+            DATA,
+            FAMILY + text,
+            method="cml",
+            optimiser=credo.OptimiserOptions(soft_weight=weight),
+            em=EMOptions(starts=1),
+        ).network
         for weight in (0.0, 100.0, 1e6)
     )
     at = [each.forms["attack"].cpts[1][1, 1] for each in (free, pulled, strict)]

@@ -65,7 +65,9 @@ def test_rows_with_missing_values_are_used_unless_complete_rows_are_asked_for(fo
     assert (fit.rows, 0 < low < high < 1) == (30, True)
     single = credo.fit(str(folder / "patients.credo"), folder / "patients.csv", method="cmap")
     assert str(single.query(QUESTION)).splitlines()[-1].startswith("There is no interval: the method cmap gives one")
-    complete = credo.fit(folder / "patients.credo", folder / "patients.csv", complete_rows=True, method="cmap")
+    complete = credo.fit(
+        folder / "patients.credo", folder / "patients.csv", em=credo.EMOptions(complete_rows=True), method="cmap"
+    )
     assert complete.rows == 28
     message = "2 of 30 rows were left out, as requested, because values are missing (age, bp)."
     assert any(str(finding).startswith(message) for finding in complete.findings)

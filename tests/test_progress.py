@@ -48,7 +48,7 @@ def test_a_terminal_shows_the_phase_and_ends_empty(monkeypatch: pytest.MonkeyPat
 
 def test_quick_work_shows_nothing() -> None:
     terminal = Terminal()
-    with reporting(verbose=True, stream=terminal) as notify:
+    with reporting(progress=True, stream=terminal) as notify:
         notify(ProgressEvent("Estimating"))
     assert terminal.getvalue() == ""
 
@@ -62,5 +62,5 @@ def test_elsewhere_each_phase_is_logged_once(caplog: pytest.LogCaptureFixture) -
 
 
 def test_the_line_ends_with_an_error_too() -> None:
-    with pytest.raises(ValueError, match="wrong"), reporting(verbose=True, stream=Terminal()):
+    with pytest.raises(ValueError, match="wrong"), reporting(progress=True, stream=Terminal()):
         raise ValueError("wrong")

@@ -58,6 +58,7 @@ def names_for_type_checkers(module: ModuleType) -> set[tuple[str | None, str]]:
 def test_there_are_few_names_and_few_arguments() -> None:
     """What users make, call or catch; types of what they get are in `credo.results`."""
     assert len(credo.__all__) <= 90
+    assert len(inspect.signature(credo.fit).parameters) <= 16
     for name in credo.__all__:
         value = getattr(credo, name)
         assert not inspect.isclass(value) or value not in HELD, f"{name} is only ever part of a result"
@@ -66,6 +67,22 @@ def test_there_are_few_names_and_few_arguments() -> None:
 HELD = [
     value for name in credo.results.__all__ if name not in credo.__all__ for value in [getattr(credo.results, name)]
 ]
+
+
+@pytest.mark.parametrize(
+    ("moved", "place"),
+    [
+        ({"complete_rows": True}, r"em=EMOptions\(complete_rows=True\)"),
+        ({"tie_reading": "joint"}, r"em=EMOptions\(tie_reading=…\)"),
+        ({"soft_weight": 1.0}, r"optimiser=OptimiserOptions\(soft_weight=…\)"),
+        ({"trust": 0.9}, r"doubt=0\.1"),
+        ({"verbose": False}, "progress=False"),
+    ],
+)
+def test_an_argument_that_moved_says_where_it_is(moved: dict[str, object], place: str) -> None:
+    rows = {"coin": ["heads", "tails"]}
+    with pytest.raises(credo.OptionError, match=place):
+        credo.fit("coin has states heads, tails", rows, **moved)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", credo.results.__all__)

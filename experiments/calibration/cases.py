@@ -25,7 +25,7 @@ class Case:
     three_states: tuple[str, ...] = ()
     pairs: int = 0  # of rows that share `shared`, beside the others
     shared: str = ""
-    reading: str = "cll"
+    reading: str = "selected"
     named: bool = True  # whether the states of hidden variables can be distinguished; if not, only answers are compared
     truth: Mapping[str, object] = field(default_factory=dict)  # CPTs, where they are not drawn from the prior
     predicts: bool | None = False  # as in `Hyperparameters`; None is what users get

@@ -51,7 +51,8 @@ def run_trial(job: Job) -> list[Record]:
     drawn, rows = truth_and_rows(case, model, rng)
     began = process_time()
     with patch.object(posterior_module, "Hyperparameters", partial(Hyperparameters, predicts=case.predicts)):
-        fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, tie_reading=case.reading)
+        em = credo.EMOptions(tie_reading=case.reading)
+        fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, em=em)
     record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": process_time() - began}
     found = fit.posterior
     assert isinstance(found, PosteriorResult)
@@ -101,7 +102,7 @@ def tied_pairs(case: Case, network: credo.Network, rng: np.random.Generator) -> 
             given[state] = network.with_cpts({**network.cpts, case.shared: sure}).sample(case.pairs, seed=_seed(rng))
         second = pl.concat([given[state][pair] for pair, state in enumerate(first[case.shared])])
     else:
-        many = case.pairs * (POOL if case.reading == "cll" else 1)
+        many = case.pairs * (POOL if case.reading == "selected" else 1)
         first, second = (network.sample(many, seed=_seed(rng)) for _ in range(2))
         agree = (first[case.shared] == second[case.shared]).to_numpy()
         if case.reading == "joint" and not agree.all():

@@ -37,7 +37,7 @@ class Learner:
 def learners(truth: Network, rows: int, starts: int, seed: int) -> Iterator[Learner]:
     """All learners that are compared."""
     statements = expert_statements(truth, seed)
-    weighted = {"soft_weight": WEIGHT_PER_ROW * rows, "prior": 0.0}
+    weighted = {"optimiser": credo.OptimiserOptions(soft_weight=WEIGHT_PER_ROW * rows), "prior": 0.0}
     yield Learner("MLE", "ml", labelled=True)
     yield Learner("EM", "ml", starts=starts)
     yield Learner("EM, detectors trusted", "ml", trusts_detectors=True)
@@ -131,4 +131,6 @@ def _warm_up(truth: Network) -> None:
     text = "P(AU2=1 | AU27=1) >= 0.1 with confidence 0.9\nAU6 raises AU12 with confidence 0.9"
     quick = credo.EMOptions(starts=1, max_iterations=5)
     for method in ("ml", "cem", "cmap"):
-        credo.fit(truth.without_cpts(), few, text, method=method, soft_weight=1.0, em=quick)
+        credo.fit(
+            truth.without_cpts(), few, text, method=method, optimiser=credo.OptimiserOptions(soft_weight=1.0), em=quick
+        )

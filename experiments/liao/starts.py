@@ -65,7 +65,11 @@ def run_start(job: Job) -> list[Record]:
         method={"EM": "ml", "CEM": "cem", "exact": "cmap"}[learner],
         seed=draw,
         em=credo.EMOptions(starts=1 if own else int(start.split()[0]), max_iterations=ITERATIONS),
-        **({} if learner == "EM" else {"soft_weight": WEIGHT_PER_ROW * len(training), "prior": 0.0}),
+        **(
+            {}
+            if learner == "EM"
+            else {"optimiser": credo.OptimiserOptions(soft_weight=WEIGHT_PER_ROW * len(training)), "prior": 0.0}
+        ),
     )
     seconds = time.process_time() - started
     rates = np.array(list(unit_rates(fit.network, test).values()))

@@ -189,7 +189,7 @@ def learned(truth: Network, table: pl.DataFrame, stated: Mapping[str, list[str]]
         fixed=() if "the fixed CPT" in left_out else ["season"],
         em=credo.EMOptions(starts=2),
         posterior=OPTIONS,
-        verbose=False,
+        progress=False,
     )
 
 

@@ -43,7 +43,7 @@ def learn_em(structure: Network, table: TiedTable, starts: int, seed: int) -> tu
 
 def learn_cll(structure: Network, table: TiedTable, starts: int, seed: int) -> tuple[Network, bool, bool]:
     """log P(data | ties) [yao, eq. 3]."""
-    return _learn_tied(structure, table, starts, seed, "cll")
+    return _learn_tied(structure, table, starts, seed, "selected")
 
 
 def learn_joint(structure: Network, table: TiedTable, starts: int, seed: int) -> tuple[Network, bool, bool]:
@@ -60,8 +60,7 @@ def _learn_tied(structure: Network, table: TiedTable, starts: int, seed: int, ti
         method="cmap",
         prior=LAPLACE,
         seed=seed,
-        tie_reading=ties,
-        em=credo.EMOptions(starts=starts),
+        em=credo.EMOptions(starts=starts, tie_reading=ties),
     )
     return fit.network, fit.tied is None or fit.tied.converged, fit.tied is None or fit.tied.is_exact
 

@@ -87,8 +87,7 @@ _HOMES = {
     "credo.statistics.ties.factors": ("TieError",),
     "credo.options": (
         "EMOptions",
-        "EntropyOptions",
-        "PenaltyOptions",
+        "OptimiserOptions",
         "PosteriorOptions",
         "TableFormat",
         "TieReading",
@@ -195,7 +194,7 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
-    from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TableFormat, TieReading
+    from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat, TieReading
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
     from credo.saving.fits import load

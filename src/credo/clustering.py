@@ -174,7 +174,7 @@ def cluster(
         Rows that are in different clusters, counted from 1, such as `[[1, 5]]`.
     merged : bool, default False
         How tied rows came about: False if they were selected because they belong together
-        (`TieReading.CLL`), True if each tie is one draw of the cluster (`TieReading.MERGED`).
+        (`TieReading.SELECTED`), True if each tie is one draw of the cluster (`TieReading.MERGED`).
     prior : number, str, Network, prior or mapping, default 1
         Pseudo-counts as in `credo.fit`.
     em : EMOptions, optional
@@ -232,14 +232,12 @@ def cluster(
     _require_enough_clusters(k, groups, pairs)
 
     def learned(start: Network, reading: TieReading) -> Fit:
-        return learn(
-            start, dataset, knowledge, method="cmap", prior=prior, seed=seed, tie_reading=reading,
-            em=em,
-        )  # fmt: skip
+        options = replace(em or EMOptions(), tie_reading=reading)
+        return learn(start, dataset, knowledge, method="cmap", prior=prior, seed=seed, em=options)
 
     # With large ties EM hardly leaves a random start; the optimum of merged ties is a start that respects all of them.
     start = learned(network, TieReading.MERGED).network if statements and not differ and not merged else network
-    reading = TieReading.MERGED if merged else TieReading.CLL
+    reading = TieReading.MERGED if merged else TieReading.SELECTED
     fit = learned(start, reading)
     tied = tie_rows(layout_for_counts(fit.network), lower(knowledge).ties, dataset, reading=reading)
     probabilities = _averaged(tied_posterior(fit.network, tied, hidden), groups)
@@ -278,11 +276,18 @@ def _cluster_partitions(
         raise DataError("The table has no column left to find clusters with.")
     hidden, network = _network(k, features)
     knowledge = Knowledge(network, [] if ties is None else [TiedRows((hidden,), by=ties)])
-    reading = TieReading.MERGED if merged else TieReading.CLL
+    reading = TieReading.MERGED if merged else TieReading.SELECTED
     start = network
     for own in (TieReading.MERGED, reading) if ties is not None and not merged else (reading,):
         fit = learn(
-            start, table, knowledge, method="cmap", prior=prior, seed=seed, tie_reading=own, em=em, executor=workers
+            start,
+            table,
+            knowledge,
+            method="cmap",
+            prior=prior,
+            seed=seed,
+            em=replace(em or EMOptions(), tie_reading=own),
+            executor=workers,
         )
         start = fit.network
     found, _ = workers.prepare(_assigned, table.partitions, _merge_rows, fit.network, knowledge, ties, hidden, reading)

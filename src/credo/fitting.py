@@ -22,7 +22,7 @@ from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.explain.contradictions import contradiction_findings, contradictions
-from credo.explain.doubting import Trust, doubted_numbers, doubted_statements, undoubted_findings
+from credo.explain.doubting import doubted_numbers, doubted_statements, undoubted_findings
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
@@ -42,15 +42,14 @@ from credo.knowledge.statements import TiedRows
 from credo.model.network import Network
 from credo.options import (
     EMOptions,
-    EntropyOptions,
+    OptimiserOptions,
     Options,
-    PenaltyOptions,
     PosteriorOptions,
     TableFormat,
-    TieReading,
+    arguments_moved,
     resolve_seed,
 )
-from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressListener, reporting, shares_of
+from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressLike, ProgressListener, reporting, shares_of
 from credo.results.fit_results import Fit
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
@@ -63,6 +62,15 @@ if TYPE_CHECKING:
 NO_DATA = Finding("no data", "There are no data: the result is what the statements and the prior leave possible.")
 
 
+@arguments_moved(
+    complete_rows="em=EMOptions(complete_rows=True)",
+    tie_reading="em=EMOptions(tie_reading=…)",
+    soft_weight="optimiser=OptimiserOptions(soft_weight=…)",
+    penalty="optimiser=OptimiserOptions(range_weight=…, relation_weight=…)",
+    entropy="optimiser=OptimiserOptions(hidden_draws=…)",
+    trust="doubt=0.1 where it was trust=0.9, and doubt=True where it was learned",
+    verbose="progress=True or progress=False",
+)
 def fit(
     network: NetworkLike | KnowledgeSource,
     data: TableLike | Sequence[TableLike] | None = None,
@@ -72,21 +80,15 @@ def fit(
     prior: PriorLike | None = None,
     fixed: Sequence[str] = (),
     weights: Weights | None = None,
-    complete_rows: bool = False,
     table_format: TableFormat | None = None,
     seed: Seed = 0,
-    soft_weight: float | None = None,
-    doubt: bool = False,
-    trust: Trust = None,
-    tie_reading: TieReading | str = "cll",
+    doubt: bool | float = False,
     em: EMOptions | None = None,
     posterior: PosteriorOptions | None = None,
-    penalty: PenaltyOptions | None = None,
-    entropy: EntropyOptions | None = None,
+    optimiser: OptimiserOptions | None = None,
     memory_limit: int | None = None,
     executor: Client | None = None,
-    verbose: bool | None = None,
-    progress: ProgressListener | None = None,
+    progress: ProgressLike = None,
 ) -> Fit:
     """Learn the CPTs of a network from data and knowledge.
 
@@ -112,25 +114,17 @@ def fit(
         Variables whose CPTs stay as they are.
     weights : str or array, optional
         The column, or the numbers, that say how often each row counts.
-    complete_rows : bool
-        Learn from the rows without missing values alone, which is quicker; a finding counts those left out.
     table_format : TableFormat, optional
         How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed : int or numpy.random.Generator
         The same integer gives the same result.
-    soft_weight : float, optional
-        How much statements with a confidence weigh; chosen by cross-validation if not given.
-    doubt : bool
-        Whether every statement may be wrong: `fit.statements()` then says how probable each is, and statements may
-        contradict each other and the data. A confidence is then how probable a statement is by itself.
-    trust : float or "learn", optional
-        How often statements that may be wrong are right, where no expert and no confidence says it; learned if not
-        given. Giving it means `doubt`.
-    tie_reading : TieReading or {"cll", "joint", "merged"}
-        How rows that the knowledge ties together came about: drawn until they agreed, found to agree in a sample, or
-        one draw for all of them.
-    em, posterior, penalty, entropy : EMOptions, PosteriorOptions, PenaltyOptions, EntropyOptions, optional
-        Options of learning from incomplete rows, of posterior, of cem, and of me and cme.
+    doubt : bool or float
+        Whether statements may be wrong that have no confidence and no expert with a reliability: they may then
+        contradict each other and the data, and `fit.statements()` says how probable each is. How often they are right
+        is learned, or a number is the probability that one of them is wrong: `doubt=0.1`.
+    em, posterior, optimiser : EMOptions, PosteriorOptions, OptimiserOptions, optional
+        How incomplete and tied rows are learned from; how many draws `posterior` makes; and what the methods take that
+        maximise an objective.
     memory_limit : int, optional
         How many bytes CPTs, inference and draws of the posterior may take; half of the machine's memory if not given.
         Files whose rows would take much of it are read in partitions, and what is prepared of these is kept on disk
@@ -138,10 +132,9 @@ def fit(
     executor : dask.distributed.Client, optional
         A cluster whose workers read the data and keep them, partition by partition; without it this machine does. The
         result depends on how the data are cut (`credo.partitioned`), and not on the number of workers.
-    verbose : bool, optional
-        Whether to show progress on stderr; if not given, where that is a terminal or a notebook.
-    progress : callable, optional
-        Is called with a `ProgressEvent` now and then.
+    progress : bool or callable, optional
+        Whether to show progress on stderr; if not given, where that is a terminal or a notebook. A function is called
+        with a `ProgressEvent` now and then instead.
 
     Returns
     -------
@@ -177,23 +170,20 @@ def fit(
     elif not has_partitions(source):
         source = without_declared_codes(source, known.declarations)
     source = in_partitions(known.network, source, executor is not None, memory_limit)
-    if complete_rows and data is not None and not isinstance(source, PartitionedTable):
+    options = Options(em or EMOptions(), posterior or PosteriorOptions(), optimiser or OptimiserOptions())
+    if options.em.complete_rows and data is not None and not isinstance(source, PartitionedTable):
         source, left_out = _complete_rows(known, source, weights)
         taken = (*taken, *left_out)
-    options = Options(
-        em or EMOptions(), posterior or PosteriorOptions(), penalty or PenaltyOptions(), entropy or EntropyOptions()
-    )
     references = references_to(known.statements)
-    with _naming(references), reporting(verbose, progress) as notify:
-        model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt, trust))
+    with _naming(references), reporting(progress) as notify:
+        model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt))
         doubts = None
         if len(model.doubted):
-            doubts = doubted_statements(known, model.stated, model.doubted, trust, model.expansion.network, model.kept)
+            doubts = doubted_statements(known, model.stated, model.doubted, doubt, model.expansion.network, model.kept)
         problem, table = prepare(
-            model, source, method=method, prior=prior, weights=weights, seed=resolve_seed(seed),
-            soft_weight=soft_weight, options=options, tie_reading=tie_reading, memory_limit=memory_limit,
-            progress=shares_of(READING_DATA, notify), doubts=doubts, executor=executor_for(executor, memory_limit),
-            complete_rows=complete_rows,
+            model, source, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), options=options,
+            memory_limit=memory_limit, progress=shares_of(READING_DATA, notify), doubts=doubts,
+            executor=executor_for(executor, memory_limit),
         )  # fmt: skip
         notify(ProgressEvent(ESTIMATING))
         _check_memory(problem, notify)

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import wraps
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from credo.errors import OptionError, suggestion
 
+P = ParamSpec("P")
+R = TypeVar("R")
 TRAINERS = ("em", "gradient")
 
 
 class TieReading(Enum):
     """How rows that are tied together came about, which decides what is maximised.
 
-    A member or its text can be given: `credo.fit(…, tie_reading="joint")`.
+    A member or its text can be given: `credo.EMOptions(tie_reading="joint")`.
     """
 
-    CLL = "cll"
-    """The rows were drawn until they agreed, or selected because they agree: log P(data | ties) [yao, eq. 3]."""
+    SELECTED = "selected"
+    """The rows were selected because they agree, or drawn until they agreed: log P(data | ties) [yao, eq. 3]."""
     JOINT = "joint"
     """The rows are part of an ordinary sample and were found to agree: log P(data, ties)."""
     MERGED = "merged"
@@ -30,15 +34,16 @@ class TieReading(Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> TieReading:
+        renamed = ' What was called "cll" is "selected" now.' if value == "cll" else ""
         raise OptionError(
-            "tie_reading is cll (rows were drawn until they agreed), joint (rows were drawn, and found to agree) or "
-            f"merged (one draw for all tied rows), not {value!r}."
+            "tie_reading is selected (rows were drawn until they agreed), joint (rows were drawn, and found to agree) "
+            f"or merged (one draw for all tied rows), not {value!r}.{renamed}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class EMOptions:
-    """How learning from incomplete rows is run.
+    """How incomplete and tied rows are learned from, by EM and what continues from it.
 
     Parameters
     ----------
@@ -56,6 +61,11 @@ class EMOptions:
     trainer : {"em", "gradient"}
         "gradient" maximises the likelihood directly, with a growing penalty on what the knowledge forbids
         [yang, algorithm 1]; it works for ml, map, cml and cmap.
+    complete_rows : bool
+        Learn from the rows without missing values alone, which is quicker; a finding counts those left out.
+    tie_reading : TieReading or {"selected", "joint", "merged"}
+        How rows that the knowledge ties together came about: drawn until they agreed, found to agree in a sample, or
+        one draw for all of them.
 
     Examples
     --------
@@ -69,8 +79,13 @@ class EMOptions:
     accelerate: bool = True
     checkpoint: str | Path | None = None
     trainer: str = "em"
+    complete_rows: bool = False
+    tie_reading: TieReading | str = TieReading.SELECTED
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "tie_reading", TieReading(self.tie_reading))
+        if not isinstance(self.complete_rows, bool):
+            raise OptionError(f"complete_rows is True or False, not {self.complete_rows!r}.")
         if self.starts < 1:
             raise OptionError(f"At least one start is needed; starts is {self.starts}.")
         if self.max_iterations < 1:
@@ -86,38 +101,43 @@ class EMOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class PenaltyOptions:
-    """How much violated statements cost with the method cem [liao, eq. 5].
+class OptimiserOptions:
+    """What the methods take that maximise an objective, and do not sample.
+
+    They cannot treat a confidence as what it is, the probability that a statement is true: they make it a cost,
+    (W/2)·confidence·violation² [liao, eq. 5]. `posterior` needs no such weight.
 
     Parameters
     ----------
+    soft_weight : float, optional
+        The weight W of statements with a confidence; chosen by cross-validation if not given.
     range_weight, relation_weight : float, optional
-        The weights w₁ of statements that bound one number and w₂ of statements that compare several. Where they are
-        not given, both are `soft_weight`, and without that ten for each row of data.
+        For cem, where every statement is such a cost: the weights w₁ of statements that bound one number and w₂ of
+        statements that compare several. Where they are not given, both are `soft_weight`, and without that ten for each
+        row of data.
+    hidden_draws : float
+        For me and cme: how cautious they are, the s of the imprecise Dirichlet model [walley 1996].
+
+    Raises
+    ------
+    OptionError
+        If a number is negative or none.
+
+    Examples
+    --------
+    >>> OptimiserOptions(soft_weight=10.0).hidden_draws
+    1.0
     """
 
+    soft_weight: float | None = None
     range_weight: float | None = None
     relation_weight: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("range_weight", "relation_weight"):
-            if getattr(self, name) is not None:
-                check_weight(name, getattr(self, name))
-
-
-@dataclass(frozen=True, slots=True)
-class EntropyOptions:
-    """How cautious the methods me and cme are.
-
-    Parameters
-    ----------
-    hidden_draws : float
-        The s of the imprecise Dirichlet model [walley 1996].
-    """
-
     hidden_draws: float = 1.0
 
     def __post_init__(self) -> None:
+        for name in ("soft_weight", "range_weight", "relation_weight"):
+            if getattr(self, name) is not None:
+                check_weight(name, getattr(self, name))
         draws: Any = self.hidden_draws
         if isinstance(draws, bool) or not isinstance(draws, int | float) or not 0.0 < draws < inf:
             raise OptionError(
@@ -180,19 +200,29 @@ class Options:
 
     em: EMOptions = EMOptions()
     posterior: PosteriorOptions = PosteriorOptions()
-    penalty: PenaltyOptions = PenaltyOptions()
-    entropy: EntropyOptions = EntropyOptions()
+    optimiser: OptimiserOptions = OptimiserOptions()
 
     def __post_init__(self) -> None:
-        kinds = {
-            "em": EMOptions,
-            "posterior": PosteriorOptions,
-            "penalty": PenaltyOptions,
-            "entropy": EntropyOptions,
-        }
+        kinds = {"em": EMOptions, "posterior": PosteriorOptions, "optimiser": OptimiserOptions}
         for name, kind in kinds.items():
             if not isinstance(getattr(self, name), kind):
                 raise OptionError(f"{name}= takes {kind.__name__}(…), not {getattr(self, name)!r}.")
+
+
+def arguments_moved(**places: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function say where an argument went that it had once: for each, what to write now."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name in places:
+                    raise OptionError(f"{function.__name__} has no argument {name} any more: write {places[name]}.")
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def check_weight(name: str, value: object) -> float:

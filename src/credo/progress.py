@@ -61,22 +61,18 @@ class ProgressEvent:
 
 
 ProgressListener = Callable[[ProgressEvent], None]
+ProgressLike = ProgressListener | bool | None  # a function, or whether to show a line; None: where somebody watches
 
 
 @contextmanager
-def reporting(
-    verbose: bool | None = None, progress: ProgressListener | None = None, stream: TextIO | None = None
-) -> Iterator[ProgressListener]:
+def reporting(progress: ProgressLike = None, stream: TextIO | None = None) -> Iterator[ProgressListener]:
     """Give a function that takes progress events, and pass them on.
 
     Parameters
     ----------
-    verbose
-        True shows a line on the error stream, False does not. None shows it where that stream is a terminal or
-        belongs to a notebook, unless `progress` is given.
     progress
-        A function that receives every event. An inner computation gets the outer one's function here, and
-        `verbose=False`.
+        True shows a line on the error stream, False does not. None shows it where that stream is a terminal or
+        belongs to a notebook. A function receives every event instead: an inner computation gets the outer one's.
     stream
         Where the line is drawn; the error stream if not given.
 
@@ -87,14 +83,14 @@ def reporting(
         of the logger "credo".
     """
     shown = sys.stderr if stream is None else stream
-    if verbose or (verbose is None and progress is None and is_interactive(shown)):
+    if callable(progress):
+        yield progress
+    elif progress or (progress is None and is_interactive(shown)):
         line = _Line(shown)
         try:
-            yield lambda event: _notify(event, line.update, progress)
+            yield line.update
         finally:
             line.close()
-    elif progress is not None:
-        yield progress
     else:
         yield _log_new_phases()
 
@@ -107,12 +103,6 @@ def shares_of(phase: str, listener: ProgressListener) -> Callable[[float], None]
 def is_interactive(stream: TextIO) -> bool:
     """Whether somebody watches a stream: it is a terminal, or a notebook shows it."""
     return bool(getattr(stream, "isatty", bool)()) or "ipykernel" in sys.modules
-
-
-def _notify(event: ProgressEvent, *listeners: ProgressListener | None) -> None:
-    for listener in listeners:
-        if listener is not None:
-            listener(event)
 
 
 def _log_new_phases() -> ProgressListener:

@@ -23,7 +23,7 @@ from credo.knowledge.statements import TiedRows
 from credo.memory import require_memory
 from credo.model.network import Network
 from credo.options import EMOptions, checked_whole_number, resolve_seed
-from credo.progress import ProgressListener
+from credo.progress import ProgressLike
 from credo.results.fit_results import Fit
 from credo.statistics.prior import PriorLike
 from credo.types import Numbers, Seed, TableLike
@@ -160,7 +160,7 @@ def topics(
     min_length: int = 2,
     min_documents: int = 2,
     executor: Client | None = None,
-    progress: ProgressListener | None = None,
+    progress: ProgressLike = None,
 ) -> Topics:
     """Find `k` topics in texts, where some words are known to belong together.
 

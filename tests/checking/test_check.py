@@ -416,4 +416,4 @@ def test_statements_about_the_only_state_of_a_variable() -> None:
     """Their coefficients say nothing about a direction."""
     network = Network({"a": ["only"], "b": ["n", "y"]}, {"b": ["a"]})
     text = "6e9*P(a=only) <= P(b=y | a=only) with confidence 0.8\n1e-12*P(a=only) <= 0.31 with confidence 0.8"
-    assert check(network, text, verbose=False).feasible
+    assert check(network, text, progress=False).feasible

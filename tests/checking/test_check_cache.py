@@ -50,7 +50,7 @@ def test_a_check_that_remembers_finds_the_same(seed: int, monkeypatch: pytest.Mo
             chosen.insert(rng.randint(0, len(chosen)), rng.choice(LINES))
         rows = OTHER_ROWS if rng.random() < 0.3 else rows
         knowledge = Knowledge(NETWORK, "\n".join(chosen) + "\n")
-        fresh = check(NETWORK, knowledge, data=rows, verbose=False)
+        fresh = check(NETWORK, knowledge, data=rows, progress=False)
         again = check_again(knowledge, rows, cache, mark=id(rows))
         assert without_time(again) == without_time(fresh)
 
@@ -60,7 +60,7 @@ def test_states_that_are_ordered_otherwise_are_compared_anew() -> None:
     for text in ("a raises b\n", "a raises b\norder b: s2 < s1 < s0\n", "a raises b\n"):
         knowledge = Knowledge(NETWORK, text)
         found = check_again(knowledge, ROWS, cache, mark=1)
-        assert without_time(found) == without_time(check(NETWORK, knowledge, data=ROWS, verbose=False))
+        assert without_time(found) == without_time(check(NETWORK, knowledge, data=ROWS, progress=False))
 
 
 def test_what_did_not_change_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:

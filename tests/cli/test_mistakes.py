@@ -130,14 +130,19 @@ def test_small_probabilities_are_not_printed_as_zero(folder: Path) -> None:
     assert "[0.00," not in done.stdout
 
 
-def test_trust_is_a_share_or_a_percentage_and_means_doubt(folder: Path) -> None:
-    done = run("learn", "net.bif", "patients.csv", "-k", "first.credo", "--trust", "often", folder=folder)
+def test_doubt_stands_alone_or_before_a_share(folder: Path) -> None:
+    done = run("learn", "net.bif", "patients.csv", "-k", "first.credo", "--doubt=often", folder=folder)
     assert done.returncode == 2
-    assert done.stderr == "credo: --trust is a share such as 0.9 or 90%, or the word learn; it is 'often'.\n"
-    trusted = run(
-        "learn", "net.bif", "patients.csv", "-k", "first.credo", "--trust", "90%", "--draws", "100", "--json",
-        folder=folder,
-    )  # fmt: skip
-    content = json.loads(trusted.stdout)
+    assert done.stderr == (
+        "credo: --doubt stands alone or before a share such as 0.1 or 10%; here it is before 'often'.\n"
+    )
+    done = run("learn", "net.bif", "patients.csv", "-k", "first.credo", "--trust", "90%", folder=folder)
+    assert done.returncode == 2
+    assert "write --doubt 10% where it was --trust 90%" in " ".join(done.stderr.split())
+    few = ("--draws", "100", "--json")
+    alone = run("learn", "--doubt", "net.bif", "patients.csv", "-k", "first.credo", *few, folder=folder)
+    assert not json.loads(alone.stdout)["experts"][0]["is_given"]
+    doubted = run("learn", "net.bif", "patients.csv", "-k", "first.credo", "--doubt", "10%", *few, folder=folder)
+    content = json.loads(doubted.stdout)
     assert content["statements"][0]["believed"] == 0.9
     assert content["experts"][0]["is_given"]

@@ -21,7 +21,7 @@ ROWS = pl.DataFrame({"a": ["n"] * 2 + ["y"] * 8, "b": ["n"] * 8 + ["y"] * 2})
 @pytest.mark.parametrize("size", [1e8, 3e10, 1e13])
 def test_what_a_small_coefficient_says_holds(method: str, size: float) -> None:
     """size·P(a=y) + P(b=y) ≥ size + 0.5 leaves P(b=y) ≥ 0.5."""
-    fit = credo.fit(PAIR, ROWS, f"{size!r}*P(a=y) + P(b=y) >= {size + 0.5!r}", method=method, verbose=False)
+    fit = credo.fit(PAIR, ROWS, f"{size!r}*P(a=y) + P(b=y) >= {size + 0.5!r}", method=method, progress=False)
     assert fit.network.cpt_array("a")[1] >= 1.0 - 1e-8
     assert fit.network.cpt_array("b")[1] >= 0.5 - 1e-8
 
@@ -60,7 +60,7 @@ def test_they_follow_and_leave_no_more_room_than_tolerances_have(seed: int) -> N
 
 
 def test_parts_that_cannot_hold_are_a_conflict() -> None:
-    found = credo.check(PAIR, "1e10*P(a=y) + P(b=y) >= 10000000000.5\nP(b=y) <= 0.4", verbose=False)
+    found = credo.check(PAIR, "1e10*P(a=y) + P(b=y) >= 10000000000.5\nP(b=y) <= 0.4", progress=False)
     assert not found.feasible
     assert len(found.conflicts[0].statements) == 2
 
@@ -143,7 +143,7 @@ def test_a_small_coefficient_beside_any_probability_is_a_constraint_of_its_own(s
 def test_what_a_small_coefficient_says_of_any_probability_holds(size: float) -> None:
     """size·P(b=2) + P(c=1) ≥ size + 0.5 leaves P(c=1) ≥ 0.5."""
     rows = pl.DataFrame({"a": ["0", "1"] * 5, "b": ["2"] * 10, "c": ["0"] * 8 + ["1"] * 2})
-    fit = credo.fit(CHAIN, rows, f"{size!r}*P(b=2) + P(c=1) >= {size + 0.5!r}", method="cmap", verbose=False)
+    fit = credo.fit(CHAIN, rows, f"{size!r}*P(b=2) + P(c=1) >= {size + 0.5!r}", method="cmap", progress=False)
     reached = fit.network.cpt_array("a") @ fit.network.cpt_array("b")
     assert reached[2] >= 1.0 - 1e-8
     assert (reached @ fit.network.cpt_array("c"))[1] >= 0.5 - 1e-8
@@ -159,7 +159,14 @@ def test_of_a_soft_statement_small_coefficients_have_no_weight(seed: int) -> Non
     rows = pl.DataFrame({name: rng.choice(["n", "y"], 12, p=[0.7, 0.3]).tolist() for name in "ab"})
     large, small, bound = float(10.0 ** rng.integers(9, 14)), float(rng.choice([-3.0, 1.0, 5.0])), rng.uniform(0.4, 1)
     with_small, without = (
-        credo.fit(PAIR, rows, f"{text} with confidence 0.9", method="cmap", soft_weight=20.0, verbose=False)
+        credo.fit(
+            PAIR,
+            rows,
+            f"{text} with confidence 0.9",
+            method="cmap",
+            optimiser=credo.OptimiserOptions(soft_weight=20.0),
+            progress=False,
+        )
         for text in (
             f"{large!r}*P(a=y) + {small!r}*P(b=y) >= {large * bound!r}".replace("+ -", "- "),
             f"P(a=y) >= {bound!r}",

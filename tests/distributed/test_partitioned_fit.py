@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +94,15 @@ def test_weights_are_a_column(tmp_path: Path) -> None:
 
 
 def test_complete_rows_alone(tmp_path: Path) -> None:
-    whole, parts = both(tmp_path, MISSING, method="map", complete_rows=True)
+    whole, parts = both(tmp_path, MISSING, method="map", em=credo.EMOptions(complete_rows=True))
     assert largest_difference(whole, parts) == 0.0
     assert [f.message for f in parts.findings] == [f.message for f in whole.findings]
     with pytest.raises(credo.DataError, match="No row is complete"):
-        credo.fit(NETWORK, credo.partitioned(MISSING.with_columns(v0=pl.lit(None, pl.String))), complete_rows=True)
+        credo.fit(
+            NETWORK,
+            credo.partitioned(MISSING.with_columns(v0=pl.lit(None, pl.String))),
+            em=credo.EMOptions(complete_rows=True),
+        )
 
 
 def test_a_glob_and_a_csv_file_that_does_not_fit(tmp_path: Path) -> None:
@@ -290,9 +295,9 @@ def twins(count: int = 60) -> pl.DataFrame:
 TWINS = credo.Network({"lung": ["n", "y"], "test": ["n", "y"]}, {"test": ["lung"]})
 
 
-@pytest.mark.parametrize("reading", ["cll", "joint", "merged"])
+@pytest.mark.parametrize("reading", ["selected", "joint", "merged"])
 def test_rows_are_tied_within_partitions(tmp_path: Path, reading: str) -> None:
-    frame, options = twins(), {"method": "cmap", "em": QUICK, "tie_reading": reading}
+    frame, options = twins(), {"method": "cmap", "em": replace(QUICK, tie_reading=reading)}
     whole = credo.fit(TWINS, frame, "rows with equal pair share lung", **options)
     table = credo.partitioned(files(tmp_path, frame), rows=20)
     parts = credo.fit(TWINS, table, "rows with equal pair share lung", **options)

@@ -194,8 +194,8 @@ def test_fixed_tables_that_contradict_a_statement() -> None:
 def test_soft_statements_yield_to_data_and_say_by_how_much() -> None:
     text = "P(lung=yes | smoke=no) >= 0.8 with confidence 0.5"
     frame = patients(90, 10, 5, 5)
-    light = credo.fit(SMOKING, frame, text, method="cml", soft_weight=1.0)
-    heavy = credo.fit(SMOKING, frame, text, method="cml", soft_weight=1e6)
+    light = credo.fit(SMOKING, frame, text, method="cml", optimiser=credo.OptimiserOptions(soft_weight=1.0))
+    heavy = credo.fit(SMOKING, frame, text, method="cml", optimiser=credo.OptimiserOptions(soft_weight=1e6))
     assert light.network.cpt_array("lung")[0, 1] == pytest.approx(0.1, abs=0.01)
     assert heavy.network.cpt_array("lung")[0, 1] == pytest.approx(0.8, abs=0.01)
     (violation,) = light.violations().rows(named=True)
@@ -212,13 +212,20 @@ def test_the_weight_of_soft_statements_is_chosen_by_held_out_data() -> None:
 
 def test_a_soft_weight_of_zero_is_no_statement() -> None:
     text = "P(lung=yes | smoke=no) >= 0.8 with confidence 0.5"
-    fit = credo.fit(SMOKING, patients(9, 1, 5, 5), text, method="cml", soft_weight=0.0)
+    fit = credo.fit(
+        SMOKING, patients(9, 1, 5, 5), text, method="cml", optimiser=credo.OptimiserOptions(soft_weight=0.0)
+    )
     assert fit.network.cpt_array("lung")[0] == pytest.approx([0.9, 0.1])
 
 
 def test_negative_soft_weights_are_refused() -> None:
     with pytest.raises(OptionError, match="soft_weight"):
-        credo.fit(SMOKING, patients(1, 1, 1, 1), "P(smoke=yes) >= 0.8 with confidence 0.5", soft_weight=-1.0)
+        credo.fit(
+            SMOKING,
+            patients(1, 1, 1, 1),
+            "P(smoke=yes) >= 0.8 with confidence 0.5",
+            optimiser=credo.OptimiserOptions(soft_weight=-1.0),
+        )
 
 
 def test_theorem_5_1_wrong_knowledge_leads_to_the_projection_of_the_truth() -> None:

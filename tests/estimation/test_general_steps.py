@@ -87,7 +87,12 @@ def test_other_statements_hold_with_them() -> None:
 
 def test_a_soft_one_moves_the_estimate_by_its_confidence() -> None:
     prevalence = [
-        joint_of(PAIR, credo.fit(PAIR, ROWS, text, method="cmap", soft_weight=weight).network.cpts)[:, 1].sum()
+        joint_of(
+            PAIR,
+            credo.fit(
+                PAIR, ROWS, text, method="cmap", optimiser=credo.OptimiserOptions(soft_weight=weight)
+            ).network.cpts,
+        )[:, 1].sum()
         for text, weight in (
             ("P(b=y) <= 0.3 with confidence 0.5", 100.0),
             ("P(b=y) <= 0.3 with confidence 0.9", 100.0),
@@ -96,7 +101,13 @@ def test_a_soft_one_moves_the_estimate_by_its_confidence() -> None:
     ]
     assert 0.41 > prevalence[0] > prevalence[1] > prevalence[2] > 0.3
     # The derivative of 40 log p + 60 log(1 − p) and the prior is that of (W/2)·C·(p − 0.3)².
-    soft = credo.fit(PAIR, ROWS, "P(b=y) <= 0.3 with confidence 0.5", method="cml", soft_weight=100.0)
+    soft = credo.fit(
+        PAIR,
+        ROWS,
+        "P(b=y) <= 0.3 with confidence 0.5",
+        method="cml",
+        optimiser=credo.OptimiserOptions(soft_weight=100.0),
+    )
     p = joint_of(PAIR, soft.network.cpts)[:, 1].sum()
     assert 40 / p - 60 / (1 - p) == pytest.approx(100.0 * 0.5 * (p - 0.3), rel=1e-3)
 
@@ -115,9 +126,9 @@ def test_they_bind_with_missing_values_and_em_never_falls() -> None:
 def test_em_learns_what_they_are_not_about_as_without_them(more: str) -> None:
     network = random_network(dict.fromkeys("abcd", 2), {"b": ["a"], "d": ["c"]}, seed=1)
     frame = with_missing_values(network.sample(150, seed=2), 0.3, seed=3)
-    free = credo.fit(network, frame, more, method="cml", verbose=False)
+    free = credo.fit(network, frame, more, method="cml", progress=False)
     part = free.network.cpt_array("a") @ free.network.cpt_array("b")
-    bound = credo.fit(network, frame, f"P(b=s1) <= {0.7 * part[1]}\n{more}", method="cml", verbose=False)
+    bound = credo.fit(network, frame, f"P(b=s1) <= {0.7 * part[1]}\n{more}", method="cml", progress=False)
     for name in "cd":
         np.testing.assert_allclose(bound.network.cpt_array(name), free.network.cpt_array(name), atol=1e-4)
 
@@ -128,7 +139,15 @@ def test_em_never_stays_where_an_ordinary_statement_is_missed() -> None:
     frame = pl.DataFrame({"a": ["n", "y"], "b": ["n", None], "c": [None, "n"]})
     text = "P(a=y) >= P(b=y | a=y) by at least 0.3\nP(b=y) <= 0.15 with confidence 0.8"
     options = credo.EMOptions(starts=1, max_iterations=1, accelerate=False)
-    fit = credo.fit(network, frame, text, method="cml", soft_weight=0.0, em=options, verbose=False)
+    fit = credo.fit(
+        network,
+        frame,
+        text,
+        method="cml",
+        optimiser=credo.OptimiserOptions(soft_weight=0.0),
+        em=options,
+        progress=False,
+    )
     assert not [each for each in fit.violations().to_dicts() if each["confidence"] is None]
 
 

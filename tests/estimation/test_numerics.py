@@ -65,7 +65,7 @@ def test_everything_is_fixed(method: str) -> None:
     with np.errstate(**LOUD):
         fit = credo.fit(fixed, DATA, "P(b=y | a=y) >= 0.3", method=method, fixed=["a", "b"])
         assert str(fit)
-        assert fit.explain(verbose=False).summary
+        assert fit.explain(progress=False).summary
     np.testing.assert_array_equal(fit.network.cpt_array("b"), fixed.cpt_array("b"))
 
 

@@ -58,7 +58,7 @@ def test_pinned_variables_are_as_if_they_were_fixed(seed: int) -> None:
     """Three lines of asia.credo determine `either`; with its CPT fixed instead, EM ends at the same point."""
     network, frame = asia_with_missing_values(seed)
     text = (ASIA / "asia.credo").read_text()
-    options = {"method": "cmap", "soft_weight": 10.0, "em": EMOptions(starts=1)}
+    options = {"method": "cmap", "optimiser": credo.OptimiserOptions(soft_weight=10.0), "em": EMOptions(starts=1)}
     fit = credo.fit(network.without_cpts(), frame, text, **options)
     rest = "\n".join(line for line in text.splitlines() if not line.startswith("P(either"))
     fixed = credo.fit(network, frame, rest, fixed=["either"], **options)

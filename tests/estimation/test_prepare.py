@@ -18,7 +18,7 @@ from credo.estimation import incomplete, missing_draws, prepare
 from credo.estimation.em.checkpoint import fingerprint
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Fold, Problem
-from credo.options import EMOptions, EntropyOptions, PenaltyOptions
+from credo.options import EMOptions
 from credo.statistics.counts import merge_all
 from credo.statistics.prior import NetworkPrior
 
@@ -137,7 +137,10 @@ def test_a_checkpoint_of_other_knowledge_is_refused(tmp_path: Path) -> None:
         {"method": "cmap", "prior": 2.0},
         {"fixed": ["a"], "network": NET.with_cpts({"a": [0.5, 0.5]})},
         {"seed": 1},
-        {"soft_weight": 3.0, "knowledge": "P(b=yes | a=yes) <= 0.1 with confidence 0.5"},
+        {
+            "optimiser": credo.OptimiserOptions(soft_weight=3.0),
+            "knowledge": "P(b=yes | a=yes) <= 0.1 with confidence 0.5",
+        },
         {"data": rows(40, 0.3, seed=2)},
         {"weights": np.arange(40.0)},
     ]
@@ -154,8 +157,14 @@ SOFT = "P(b=yes | a=yes) <= 0.1 with confidence 0.5"
 # What a run is, and what differs in another run.
 RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "statement": ({"knowledge": "P(b=yes | a=yes) <= 0.1"}, {"knowledge": "P(b=yes | a=yes) <= 0.2"}),
-    "confidence": ({"knowledge": SOFT, "soft_weight": 1.0}, {"knowledge": SOFT.replace("0.5", "0.6")}),
-    "soft weight": ({"knowledge": SOFT, "soft_weight": 1.0}, {"soft_weight": 2.0}),
+    "confidence": (
+        {"knowledge": SOFT, "optimiser": credo.OptimiserOptions(soft_weight=1.0)},
+        {"knowledge": SOFT.replace("0.5", "0.6")},
+    ),
+    "soft weight": (
+        {"knowledge": SOFT, "optimiser": credo.OptimiserOptions(soft_weight=1.0)},
+        {"optimiser": credo.OptimiserOptions(soft_weight=2.0)},
+    ),
     "prior": ({"prior": 1.0}, {"prior": 1.5}),
     "prior network": (
         {"prior": NetworkPrior(PRIOR, 5.0)},
@@ -164,18 +173,21 @@ RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "prior weight": ({"prior": NetworkPrior(PRIOR, 5.0)}, {"prior": NetworkPrior(PRIOR, 6.0)}),
     "prior of one": ({"prior": {"a": 1.0, "b": 2.0}}, {"prior": {"a": 1.0, "b": 3.0}}),
     "range weight": (
-        {"method": "cem", "knowledge": SOFT, "penalty": PenaltyOptions(range_weight=1.0)},
-        {"penalty": PenaltyOptions(range_weight=2.0)},
+        {"method": "cem", "knowledge": SOFT, "optimiser": credo.OptimiserOptions(range_weight=1.0)},
+        {"optimiser": credo.OptimiserOptions(range_weight=2.0)},
     ),
     "relation weight": (
-        {"method": "cem", "knowledge": SOFT, "penalty": PenaltyOptions(relation_weight=1.0)},
-        {"penalty": PenaltyOptions(relation_weight=2.0)},
+        {"method": "cem", "knowledge": SOFT, "optimiser": credo.OptimiserOptions(relation_weight=1.0)},
+        {"optimiser": credo.OptimiserOptions(relation_weight=2.0)},
     ),
-    "hidden draws": ({"method": "cme", "knowledge": SOFT, "soft_weight": 1.0}, {"entropy": EntropyOptions(2.0)}),
+    "hidden draws": (
+        {"method": "cme", "knowledge": SOFT, "optimiser": credo.OptimiserOptions(soft_weight=1.0)},
+        {"optimiser": credo.OptimiserOptions(1.0, hidden_draws=2.0)},
+    ),
     "start": ({"network": PRIOR}, {"network": PRIOR.with_cpts({"a": [0.4, 0.6]})}),
     "fixed": ({"network": PRIOR, "fixed": ["a"]}, {"fixed": ["b"]}),
     "weights": ({"weights": [1.0] * 40}, {"weights": [1.0] * 39 + [2.0]}),
-    "tie reading": ({"knowledge": "rows 1, 2 share b", "tie_reading": "cll"}, {"tie_reading": "joint"}),
+    "tie reading": ({"knowledge": "rows 1, 2 share b", "tie_reading": "selected"}, {"tie_reading": "joint"}),
     "tied rows": ({"knowledge": "rows 1, 2 share b"}, {"knowledge": "rows 1, 3 share b"}),
     "seed": ({}, {"seed": 1}),
     "starts": ({}, {"starts": 2}),
@@ -193,7 +205,11 @@ def test_a_checkpoint_belongs_to_one_run(tmp_path: Path, what: str) -> None:
     frame = rows(40, 0.3).with_columns(b=pl.lit(None, dtype=pl.String)) if tied else rows(40, 0.3)
 
     def run(given: dict[str, Any]) -> None:
-        steps = {name: given[name] for name in ("starts", "max_iterations", "tolerance", "accelerate") if name in given}
+        steps = {
+            name: given[name]
+            for name in ("starts", "max_iterations", "tolerance", "accelerate", "tie_reading")
+            if name in given
+        }
         rest = {name: value for name, value in given.items() if name not in steps}
         em = EMOptions(**{"starts": 1, "max_iterations": 5, **steps}, checkpoint=tmp_path / "run.npz")
         credo.fit(**{"network": NET, "data": frame, "method": "cmap", **rest}, em=em)

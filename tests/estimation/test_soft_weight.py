@@ -68,7 +68,7 @@ def test_em_goes_on_with_soft_products() -> None:
         data,
         f"{SYNERGY} with confidence 0.9",
         method="cml",
-        soft_weight=5.0,
+        optimiser=credo.OptimiserOptions(soft_weight=5.0),
         em=credo.EMOptions(starts=1, tolerance=1e-5),
     )
     assert fit.status is credo.Status.CONVERGED
@@ -88,7 +88,13 @@ def test_methods_that_ignore_soft_statements_do_so_with_missing_values_too(
         rows = rows.with_columns(u=pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col("u")))
     expected = credo.fit(network, rows, method=method).network.cpts
     for weight in (None, 0.0, 1e6):
-        fit = credo.fit(network, rows, f"{line} with confidence 0.9", method=method, soft_weight=weight)
+        fit = credo.fit(
+            network,
+            rows,
+            f"{line} with confidence 0.9",
+            method=method,
+            optimiser=credo.OptimiserOptions(soft_weight=weight),
+        )
         for name in network.names:
             np.testing.assert_array_equal(fit.network.cpts[name], expected[name])
         kinds = [finding.kind for finding in fit.findings]
@@ -105,7 +111,9 @@ def test_the_posterior_weighs_soft_products(is_missing: bool) -> None:
     line = "P(w=y | u=n) * P(w=y | u=y) <= 0.1 with confidence 0.9"
     found = []
     for weight in (0.0, 100.0, 1e5):
-        cpt = credo.fit(network, rows, line, method="posterior", soft_weight=weight).network.cpt_array("w")
+        cpt = credo.fit(
+            network, rows, line, method="posterior", optimiser=credo.OptimiserOptions(soft_weight=weight)
+        ).network.cpt_array("w")
         found.append(cpt[0, 1] * cpt[1, 1])
     assert found[0] > 0.6
     assert 0.1 < found[1] < 0.2

@@ -50,7 +50,7 @@ def a_step(seed: int, rows: int = 30, ties: int = 12) -> tuple[Network, np.ndarr
     network = random_network(generator, most=5)
     codes = random_rows(generator, network, rows, 0.4)
     said = some_ties(generator, network, codes, ties)
-    step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), TieReading.CLL, None)
+    step = tied_e_step(layout_for_counts(network), said, Dataset(network.names, codes), TieReading.SELECTED, None)
     return network, codes, said, step
 
 
@@ -123,7 +123,9 @@ def a_crowded_step(seed: int, variables: int = 15, rows: int = 80) -> tuple[Netw
             same = hidden[truth[hidden, position] == state]
             for pair in zip(same[::2].tolist(), same[1::2].tolist(), strict=False):
                 ties.append(RowTie((name,), None, tuple(row + 1 for row in pair), 0))
-    return network, tied_e_step(layout_for_counts(network), ties, Dataset(network.names, codes), TieReading.CLL, None)
+    return network, tied_e_step(
+        layout_for_counts(network), ties, Dataset(network.names, codes), TieReading.SELECTED, None
+    )
 
 
 @pytest.mark.parametrize("seed", seeds(1, 3))
@@ -277,15 +279,18 @@ def test_data_alone_leave_the_ties_out() -> None:
 
 
 def test_merged_ties_are_chosen_by_name() -> None:
-    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, method="cmap", tie_reading="merged")
+    fit = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, method="cmap", em=EMOptions(tie_reading="merged"))
     conditioned = credo.fit(NETWORK.without_cpts(), twins(50), TWINS, method="cmap")
     assert fit.cll is not None
     assert conditioned.cll is not None
     assert fit.cll < conditioned.cll
-    with pytest.raises(credo.OptionError, match="tie_reading is cll"):
-        credo.fit(NETWORK, twins(5), TWINS, tie_reading="joined")
+    with pytest.raises(credo.OptionError, match="tie_reading is selected"):
+        EMOptions(tie_reading="joined")
+    with pytest.raises(credo.OptionError, match='"cll" is "selected" now'):
+        EMOptions(tie_reading="cll")
+    merged = EMOptions(tie_reading="merged")
     with pytest.raises(credo.OptionError, match="depends on variant"):
-        credo.fit(NETWORK, twins(5).drop("diabetes"), "rows with equal twin share diabetes", tie_reading="merged")
+        credo.fit(NETWORK, twins(5).drop("diabetes"), "rows with equal twin share diabetes", em=merged)
 
 
 def test_every_method_takes_ties(tmp_path) -> None:
@@ -295,11 +300,11 @@ def test_every_method_takes_ties(tmp_path) -> None:
         assert np.isfinite(fit.cll)
 
 
-@pytest.mark.parametrize("reading", ["cll", "joint", "merged"])
+@pytest.mark.parametrize("reading", ["selected", "joint", "merged"])
 def test_ties_are_drawn_and_have_intervals(reading: str) -> None:
     shown = NETWORK.sample(20, seed=5).with_columns(twin=pl.lit(None, pl.String))
     rows = pl.concat([twins(10), shown], how="diagonal_relaxed")
-    fit = credo.fit(NETWORK.without_cpts(), rows, TWINS, tie_reading=reading, em=EMOptions(starts=1))
+    fit = credo.fit(NETWORK.without_cpts(), rows, TWINS, em=EMOptions(starts=1, tie_reading=reading))
     assert (fit.method, fit.status.name) == ("posterior", "AVERAGED")
     found = fit.interval("variant")
     assert (found["low"] < found["probability"]).all()

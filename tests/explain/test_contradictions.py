@@ -263,7 +263,7 @@ def test_what_occurs_contradicts_that_it_is_impossible(line: str) -> None:
     network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
     rows = pl.DataFrame({"a": ["n", "y"] * 20, "b": ["n", "y"] * 20})
     fit = credo.fit(network, rows, line, method="cml")
-    explained = fit.explain(verbose=False)
+    explained = fit.explain(progress=False)
     assert explained.statements[0].is_contradicted
     assert "is contradicted by the data" in str(explained)
     assert explained.statements[0].effect is Effect.BINDING
@@ -276,7 +276,7 @@ def test_what_occurs_contradicts_that_it_is_impossible(line: str) -> None:
 def test_what_never_occurs_supports_that_it_is_impossible(line: str) -> None:
     network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})
     rows = pl.DataFrame({"a": ["n"] * 400, "b": ["n"] * 400})
-    assert not credo.fit(network, rows, line, method="cml").explain(verbose=False).statements[0].is_contradicted
+    assert not credo.fit(network, rows, line, method="cml").explain(progress=False).statements[0].is_contradicted
     assert credo.fit(network, rows, line, doubt=True).statements()["probability"][0] > 0.9
 
 

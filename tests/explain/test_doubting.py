@@ -15,12 +15,11 @@ NETWORK = credo.Network({"a": ["no", "yes"], "x": ["no", "yes"]}, {"x": ["a"]})
 ROWS = pl.DataFrame({"a": ["yes"] * 6 + ["no"] * 6, "x": ["yes"] * 3 + ["no"] * 3 + ["yes"] + ["no"] * 5})
 
 
-def doubts(text: str, **given: object) -> DoubtedStatements:
+def doubts(text: str, doubt: bool | float = False) -> DoubtedStatements:
     knowledge = credo.Knowledge(NETWORK, text)
     stated = lower(knowledge)
-    trust = given.get("trust")
-    numbers = doubted_numbers(knowledge, stated, bool(given.get("doubt")), trust)  # type: ignore[arg-type]
-    return doubted_statements(knowledge, stated, numbers, trust, NETWORK, ())  # type: ignore[arg-type]
+    numbers = doubted_numbers(knowledge, stated, doubt)
+    return doubted_statements(knowledge, stated, numbers, doubt, NETWORK, ())
 
 
 def test_narrow_statements_are_widened_and_wide_ones_are_not() -> None:
@@ -46,12 +45,12 @@ def test_a_confidence_is_doubted_only_beside_experts() -> None:
     text = "P(a=yes) <= 0.5 with confidence 0.8\nP(x=yes | a=no) <= 0.5\n"
     assert len(doubts(text)) == 0
     assert doubts(f"{text}expert e: a raises x").numbers.tolist() == [0, 2]
-    assert doubts(text, trust=0.9).numbers.tolist() == [0, 1]
+    assert doubts(text, doubt=0.1).numbers.tolist() == [0, 1]
 
 
 def test_what_a_doubted_statement_changed_is_what_learning_without_it_changes() -> None:
     text = "P(x=yes | a=yes) >= 0.7"
-    fit = credo.fit(NETWORK, ROWS, text, trust=0.9)
+    fit = credo.fit(NETWORK, ROWS, text, doubt=0.1)
     alone = credo.fit(NETWORK, ROWS)
     assert fit._problem is not None
     effect = effects_of_doubted(fit._problem, fit.posterior)[0]  # type: ignore[arg-type]
@@ -77,7 +76,7 @@ def test_a_doubted_statement_about_fixed_numbers_alone_changes_nothing(other: st
     rows = pl.DataFrame({"a": ["no", "yes"], "b": ["no", "yes"]})
     fit = credo.fit(network, rows, f"{other}expert joe: P(b=yes | a=yes) >= 0.5", fixed=["b"])
     assert fit.statements()["probability"].to_list() == [1.0]
-    explained = {each.statement.number: each for each in fit.explain(verbose=False).statements}
+    explained = {each.statement.number: each for each in fit.explain(progress=False).statements}
     assert explained[len(fit.knowledge) - 1].largest_change == 0.0
 
 
@@ -85,4 +84,4 @@ def test_statements_about_several_cpts_are_used_beside_experts() -> None:
     network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
     rows = pl.DataFrame({"a": ["no", "yes"] * 5, "b": ["no", "yes"] * 5})
     fit = credo.fit(network, rows, "P(b=yes) <= 0.3\nexpert joe: P(b=yes | a=yes) >= 0.5")
-    assert "was not used" not in str(fit.explain(verbose=False))
+    assert "was not used" not in str(fit.explain(progress=False))

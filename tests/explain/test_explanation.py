@@ -48,7 +48,13 @@ def test_a_statement_that_the_data_agree_with_holds_with_room() -> None:
 
 
 def test_a_soft_statement_that_is_missed_has_the_amount() -> None:
-    fit = credo.fit(COIN, counted(60, 140), "P(a=yes) >= 0.9 with confidence 0.6", method="cmap", soft_weight=10.0)
+    fit = credo.fit(
+        COIN,
+        counted(60, 140),
+        "P(a=yes) >= 0.9 with confidence 0.6",
+        method="cmap",
+        optimiser=credo.OptimiserOptions(soft_weight=10.0),
+    )
     (explanation,) = fit.explain().statements
     assert explanation.effect is Effect.VIOLATED
     assert explanation.is_contradicted
@@ -214,10 +220,10 @@ def test_statements_about_fixed_cpts_that_do_not_hold_are_not_satisfied(options:
     network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]}, {"a": [0.5, 0.5]})
     rows = pl.DataFrame({"a": ["n", "y", "y"], "b": ["n", "y", "n"]})
     line = "P(a=y) >= 0.6 with confidence 0.4"
-    explained = credo.fit(network, rows, line, fixed=["a"], **options).explain(verbose=False)
+    explained = credo.fit(network, rows, line, fixed=["a"], **options).explain(progress=False)
     assert explained.statements[0].effect is Effect.VIOLATED
     assert explained.statements[0].excess == pytest.approx(0.1)
     assert "The data agree with every statement" not in str(explained)
     assert "One is not satisfied" in str(explained)
-    holds = credo.fit(network, rows, "P(a=y) >= 0.4", fixed=["a"], method="cml").explain(verbose=False)
+    holds = credo.fit(network, rows, "P(a=y) >= 0.4", fixed=["a"], method="cml").explain(progress=False)
     assert holds.statements[0].effect is Effect.SATISFIED

@@ -14,12 +14,14 @@ from tests.helpers.clinic import CLINIC, COIN, STATEMENTS, counted, largest_chan
 @pytest.mark.parametrize(("rows", "seed"), [(25, 1), (80, 2), (400, 3)])
 def test_leaving_out_is_learning_again(method: str, rows: int, seed: int) -> None:
     data = patients(rows, seed)
-    fit = credo.fit(CLINIC, data, "\n".join(STATEMENTS), method=method, soft_weight=50.0)
+    fit = credo.fit(
+        CLINIC, data, "\n".join(STATEMENTS), method=method, optimiser=credo.OptimiserOptions(soft_weight=50.0)
+    )
     assert fit._problem is not None
     effects, changed = effects_on_optimum(fit._problem), 0
     for number in range(len(STATEMENTS)):
         others = "\n".join(text for place, text in enumerate(STATEMENTS) if place != number)
-        again = credo.fit(CLINIC, data, others, method=method, soft_weight=50.0)
+        again = credo.fit(CLINIC, data, others, method=method, optimiser=credo.OptimiserOptions(soft_weight=50.0))
         amounts = {(each.variable, each.index): each.amount for each in effects[number].changes}
         for name in CLINIC.names:
             for row, change in enumerate(largest_change(fit.network, again.network, name)):
@@ -44,7 +46,9 @@ def test_statements_that_pin_a_number_at_zero_are_left_out_too() -> None:
 
 
 def test_configurations_name_the_statements_that_changed_them() -> None:
-    fit = credo.fit(CLINIC, patients(60), "\n".join(STATEMENTS), method="cmap", soft_weight=50.0)
+    fit = credo.fit(
+        CLINIC, patients(60), "\n".join(STATEMENTS), method="cmap", optimiser=credo.OptimiserOptions(soft_weight=50.0)
+    )
     explanation = fit.explain()
     for configurations in explanation.configurations.values():
         for row in configurations:

@@ -13,7 +13,7 @@ from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.knowledge import knowledge_for
 from credo.model.network import Network
-from credo.options import EMOptions, Options
+from credo.options import EMOptions, OptimiserOptions, Options
 from credo.statistics.sample import sample_codes
 
 SHAPES: list[dict[str, list[str]]] = [
@@ -79,9 +79,8 @@ def random_case(seed: int, method: str = "cml", soft: bool = False, **more: Any)
     if (codes < 0).all():
         return None
     frame = frame_of(network, codes)
-    options = Options(em=EMOptions(starts=1, **more))
-    soft_weight = 10.0 if soft else None
-    problem, _ = prepare(model, frame, method=method, seed=seed, options=options, soft_weight=soft_weight)
+    options = Options(em=EMOptions(starts=1, **more), optimiser=OptimiserOptions(10.0 if soft else None))
+    problem, _ = prepare(model, frame, method=method, seed=seed, options=options)
     return problem, text
 
 

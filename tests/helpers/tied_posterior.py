@@ -65,13 +65,13 @@ def tied_posterior(
         n = int(sum(copies[row] for row in tie.rows))
         if tie.differ:
             logs = logs + np.log(said[0].sum(axis=1) * said[1].sum(axis=1) - (said[0] * said[1]).sum(axis=1))
-            logs = logs - (np.log(1.0 - (alone**2).sum(axis=1)) if reading == "cll" else 0.0)
+            logs = logs - (np.log(1.0 - (alone**2).sum(axis=1)) if reading == "selected" else 0.0)
             continue
         together = np.prod([own ** copies[row] for own, row in zip(said, tie.rows, strict=True)], axis=0)
         if reading == "merged":
             together = together * alone ** (1 - n)
         logs = logs + np.log(together.sum(axis=1))
-        logs = logs - (np.log((alone**n).sum(axis=1)) if reading == "cll" else 0.0)
+        logs = logs - (np.log((alone**n).sum(axis=1)) if reading == "selected" else 0.0)
     return Weighted(layout, theta, np.exp(logs - logs.max()))
 
 

@@ -73,7 +73,7 @@ def test_a_finding_counts_missing_values_once() -> None:
     network = Network.from_data(rows, edges=[("ecg", "pressure")])
     for fit in (credo.fit(network, rows, method="cmap"), credo.fit("pressure depends on ecg", rows, method="cmap")):
         assert [str(each) for each in fit.findings if each.kind == "missing values"] == [message]
-    complete = credo.fit("pressure depends on ecg", rows, method="cmap", complete_rows=True)
+    complete = credo.fit("pressure depends on ecg", rows, method="cmap", em=credo.EMOptions(complete_rows=True))
     assert "missing values" not in [each.kind for each in complete.findings]
 
 

@@ -27,7 +27,12 @@ def test_rows_with_a_missing_value_are_left_out() -> None:
 def test_files_and_other_frames(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("a,b\nx,1\n,2\nx,\ny,?\ny,5\n", encoding="utf-8")
-    read = credo.fit(credo.Network({"a": ["x", "y"], "b": ["1", "2", "5"]}), path, complete_rows=True, method="ml")
+    read = credo.fit(
+        credo.Network({"a": ["x", "y"], "b": ["1", "2", "5"]}),
+        path,
+        em=credo.EMOptions(complete_rows=True),
+        method="ml",
+    )
     assert read.rows == 2
     mixed = pd.DataFrame({"a": ["x", None, "y", 3], "b": [True, False, True, None]})
     assert len(complete_rows(mixed, ["a", "b"]).frame) == 2
@@ -42,6 +47,6 @@ def test_rows_that_are_meant_by_number_are_refused() -> None:
     network = credo.Network({"a": ["x", "y"]})
     frame = pl.DataFrame({"a": ["x", None, "y"]})
     with pytest.raises(credo.OptionError, match="name of a column"):
-        credo.fit(network, frame, weights=[1, 1, 1], complete_rows=True)
+        credo.fit(network, frame, weights=[1, 1, 1], em=credo.EMOptions(complete_rows=True))
     with pytest.raises(credo.OptionError, match="by their numbers"):
-        credo.fit(network, frame, "rows 1, 2 share a", complete_rows=True)
+        credo.fit(network, frame, "rows 1, 2 share a", em=credo.EMOptions(complete_rows=True))

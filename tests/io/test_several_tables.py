@@ -53,7 +53,7 @@ def test_weights_are_a_column_of_each_table() -> None:
 
 def test_missing_value_codes_and_complete_rows() -> None:
     text = ARROWS + "missing values: unclear\n"
-    fit = credo.fit(text, [FIRST, SECOND], complete_rows=True, method="ml")
+    fit = credo.fit(text, [FIRST, SECOND], em=credo.EMOptions(complete_rows=True), method="ml")
     assert fit.rows == 4
 
 

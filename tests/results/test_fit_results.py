@@ -68,7 +68,13 @@ def test_a_posterior_mean_has_multipliers_when_they_are_asked_for(fit: credo.Fit
 
 
 def test_violations_are_a_frame_and_may_be_empty() -> None:
-    fit = credo.fit(COIN, counted(60, 140), "P(a=yes) >= 0.9 with confidence 0.6", method="cmap", soft_weight=10.0)
+    fit = credo.fit(
+        COIN,
+        counted(60, 140),
+        "P(a=yes) >= 0.9 with confidence 0.6",
+        method="cmap",
+        optimiser=credo.OptimiserOptions(soft_weight=10.0),
+    )
     (row,) = fit.violations().rows(named=True)
     assert (row["place"], row["confidence"]) == ("line 1", 0.6)
     assert row["amount"] == pytest.approx(0.9 - fit.network.cpt_array("a")[1])

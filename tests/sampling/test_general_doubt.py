@@ -69,7 +69,7 @@ def test_they_are_weighed_and_the_others_hold(compiled: bool, monkeypatch: pytes
     assert found["P(a=s1 | c=s1) >= 0.1"] > 0.9
     assert joints_of_reached(fit).max() <= 0.6 + 1e-9
     assert fit.violations()["statement"].to_list() == ["P(c=s1) >= 0.95"]
-    explained = {each.statement.number: each for each in fit.explain(verbose=False).statements}
+    explained = {each.statement.number: each for each in fit.explain(progress=False).statements}
     assert len(explained) == 4
 
 

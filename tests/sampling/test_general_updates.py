@@ -116,7 +116,14 @@ def test_they_are_what_rejection_leaves(case: int, way: str, monkeypatch: pytest
     mean = weights @ draws
     deviation = np.sqrt(weights @ (draws - mean) ** 2)
     options = credo.PosteriorOptions(chains=8, draws=2500, max_draws=2500)
-    fit = credo.fit(BARE, rows, f"{EVERYTHING}\n{text}", method="posterior", posterior=options, soft_weight=500.0)
+    fit = credo.fit(
+        BARE,
+        rows,
+        f"{EVERYTHING}\n{text}",
+        method="posterior",
+        posterior=options,
+        optimiser=credo.OptimiserOptions(soft_weight=500.0),
+    )
     own = draws_of(fit)
     size = min(float(np.min(fit.posterior.effective_sizes)), 0.3 / float(weights @ weights))  # type: ignore[union-attr]
     assert (np.abs(own.mean(axis=0) - mean) <= 5.0 * deviation / np.sqrt(size)).all()

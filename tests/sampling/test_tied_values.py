@@ -79,7 +79,7 @@ CASES: dict[str, tuple[np.ndarray, tuple[Tie, ...], np.ndarray | None]] = {
     "differ": (ROWS, (Tie((0, 1), ("b",), True), Tie((3, 5), ("b",), True)), None),
     "weights": (ROWS, (PAIR,), np.array([1.0, 2.0, 1.0, 2.0, 1.0, 1.0, 1.0, 3.0, 1.0])),
 }
-ALWAYS = (("share", "cll"), ("tuple", "joint"), ("differ", "cll"), ("weights", "joint"))
+ALWAYS = (("share", "selected"), ("tuple", "joint"), ("differ", "selected"), ("weights", "joint"))
 
 
 @slow_compiled
@@ -88,7 +88,7 @@ ALWAYS = (("share", "cll"), ("tuple", "joint"), ("differ", "cll"), ("weights", "
     [
         pytest.param(case, reading, marks=() if (case, reading) in ALWAYS else pytest.mark.slow)
         for case in CASES
-        for reading in ("cll", "joint")
+        for reading in ("selected", "joint")
     ],
 )
 def test_it_is_the_exact_posterior(line: Network, case: str, reading: str, compiled: bool) -> None:
@@ -111,7 +111,7 @@ def test_merged_ties_are_one_draw(line: Network, compiled: bool) -> None:
 
 
 @slow_compiled
-@pytest.mark.parametrize("reading", ["cll", pytest.param("joint", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("reading", ["selected", pytest.param("joint", marks=pytest.mark.slow)])
 def test_statements_hold_in_every_draw(line: Network, reading: str, compiled: bool) -> None:
     ties = (TRIPLE, PAIR)
     result = learn(line, ROWS, ties, reading, compiled, "a raises b")

@@ -87,7 +87,12 @@ def content(fit: credo.Fit, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_every_method_comes_back(method: str, tmp_path: Path) -> None:
     statements = STATEMENTS[:1] if METHODS[method].cross_validates else STATEMENTS
     made = credo.fit(
-        TRUTH.without_cpts(), TRUTH.sample(40, 1), "\n".join(statements), method=method, soft_weight=1.0, posterior=FEW
+        TRUTH.without_cpts(),
+        TRUTH.sample(40, 1),
+        "\n".join(statements),
+        method=method,
+        optimiser=credo.OptimiserOptions(soft_weight=1.0),
+        posterior=FEW,
     )
     require_same(made, saved(made, tmp_path))
 
@@ -96,10 +101,10 @@ def test_the_posterior_comes_back_with_what_explains_it(fit: credo.Fit, tmp_path
     back = saved(fit, tmp_path)
     require_same(fit, back)
     assert "notes.credo, line 1" in str(back.knowledge)
-    assert str(fit.explain(verbose=False)) == str(back.explain(verbose=False))
+    assert str(fit.explain(progress=False)) == str(back.explain(progress=False))
     assert fit.binding().equals(back.binding())
     assert fit.violations().equals(back.violations())
-    page, again = (each.report(tmp_path / "page.html", verbose=False).read_text() for each in (fit, back))
+    page, again = (each.report(tmp_path / "page.html", progress=False).read_text() for each in (fit, back))
     assert page == again
 
 
@@ -116,7 +121,7 @@ def test_hidden_variables_missing_values_fixed_cpts_and_priors_come_back(tmp_pat
     assert back._problem.data.dataset is None
     assert back.is_incomplete
     assert back._problem.model.kept == ("a",)
-    assert str(made.explain(verbose=False)) == str(back.explain(verbose=False))
+    assert str(made.explain(progress=False)) == str(back.explain(progress=False))
 
 
 @pytest.mark.parametrize("method", ["posterior", "cmap"])
@@ -388,6 +393,6 @@ def test_statements_that_may_be_wrong_and_impossible_events_are_explained_alike_
     assert one.general == two.general
     for column in ("indices", "coefficients", "bounds", "statements", "equality", "confidences"):
         assert np.array_equal(getattr(one.linear, column), getattr(two.linear, column), equal_nan=True), column
-    explained, again = made.explain(verbose=False), back.explain(verbose=False)
+    explained, again = made.explain(progress=False), back.explain(progress=False)
     assert str(explained) == str(again)
     assert explained.next_observations == again.next_observations

@@ -34,7 +34,7 @@ NOISY = "attack is noisy-or of {chol, bp}, {age}, {smoke} with leak"
 
 def test_options_are_those_of_fit_that_are_no_parameters_of_the_classifier() -> None:
     by_name = {each.name for each in signature(credo.fit).parameters.values() if each.kind is each.KEYWORD_ONLY}
-    assert set(FitOptions.__annotations__) == by_name - {"method", "prior", "seed", "weights", "progress"}
+    assert set(FitOptions.__annotations__) == by_name - {"method", "prior", "seed", "weights"}
 
 
 def patients(rows: int = 120, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:

@@ -38,6 +38,7 @@ from credo.progress import (
     CHECKING_KNOWLEDGE,
     COMPARING_WITH_DATA,
     ProgressEvent,
+    ProgressLike,
     ProgressListener,
     reporting,
 )
@@ -71,8 +72,7 @@ def check(
     data: TableLike | None = None,
     table_format: TableFormat | None = None,
     seed: Seed = 0,
-    verbose: bool | None = None,
-    progress: ProgressListener | None = None,
+    progress: ProgressLike = None,
 ) -> Check:
     """Check whether knowledge can hold, what follows from it, and how well it agrees with data.
 
@@ -88,10 +88,9 @@ def check(
         How the file of the data is written, where it is not as usual: separator, decimal mark, encoding, sheet.
     seed
         An integer or a NumPy `Generator`, for the random draws behind probabilities that have no closed form.
-    verbose
-        Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
     progress
-        A function that receives a `ProgressEvent` at every step.
+        Whether to show progress on the error stream; None shows it on a terminal and in a notebook. A function receives
+        a `ProgressEvent` at every step instead.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def check(
     known, taken = knowledge_about(network, knowledge, data)
     data = without_declared_codes(data, known.declarations)
     seed = resolve_seed(seed)
-    with reporting(verbose, progress) as notify:
+    with reporting(progress) as notify:
         found = _check(known, data, seed, notify)
     return replace(found, from_table=tuple(map(str, taken)))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from credo.cli.network_commands import Decimal, Encoding, Missing, Separator, Sheet, print_json, table_format
 from credo.cli.signals import end_on_signals
@@ -15,7 +16,6 @@ from credo.progress import reporting
 from credo.terminal import console, for_shell, say
 
 if TYPE_CHECKING:
-    from credo.explain.doubting import Trust
     from credo.options import PosteriorOptions, TableFormat
     from credo.results.fit_results import Fit
     from credo.statistics.prior import PriorLike
@@ -67,15 +67,17 @@ def learn(
     missing: Missing = None,
     soft_weight: Annotated[
         float | None,
-        typer.Option(help="How much statements with a confidence weigh; chosen by cross-validation if not given."),
+        typer.Option(
+            help="How much statements with a confidence weigh, for methods that do not sample; chosen by "
+            "cross-validation if not given."
+        ),
     ] = None,
     doubt: Annotated[
-        bool, typer.Option("--doubt", help="Allow every statement to be wrong, and report how probable each is.")
-    ] = False,
-    trust: Annotated[
         str | None,
         typer.Option(
-            help="Doubt every statement, as --doubt does, and say how often statements are right: 0.9, 90%, or learn."
+            metavar="[SHARE]",
+            help="Allow every statement to be wrong, and report how probable each is. How often statements are wrong "
+            "is learned, or given: --doubt 10%",
         ),
     ] = None,
     draws: Annotated[
@@ -89,7 +91,7 @@ def learn(
     max_iterations: Annotated[
         int, typer.Option(help="With missing values: the most iterations of EM from each start.")
     ] = 1000,
-    tie_reading: Annotated[str, typer.Option(help="How rows came to be tied: cll, joint or merged.")] = "cll",
+    tie_reading: Annotated[str, typer.Option(help="How rows came to be tied: selected, joint or merged.")] = "selected",
     trainer: Annotated[str, typer.Option(help="With missing values: em, or gradient [Yang, algorithm 1].")] = "em",
     checkpoint: Annotated[
         Path | None, typer.Option(help="A file from which an interrupted run of EM continues.")
@@ -137,7 +139,7 @@ def learn(
         from credo.io.network_files import check_target, write_network
         from credo.io.partitions import has_partitions, partitioned
         from credo.knowledge.sources import is_knowledge_file
-        from credo.options import EMOptions, EntropyOptions
+        from credo.options import EMOptions, OptimiserOptions
 
         if out is not None:
             check_target(out)  # before the work, not after it
@@ -167,16 +169,19 @@ def learn(
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
                 weights=weights,
-                complete_rows=complete_rows,
                 table_format=written,
                 seed=seed,
-                soft_weight=soft_weight,
-                doubt=doubt,
-                trust=_trust(trust),
+                doubt=_doubt(doubt),
                 posterior=_posterior(draws),
-                tie_reading=tie_reading,
-                em=EMOptions(starts=starts, max_iterations=max_iterations, trainer=trainer, checkpoint=checkpoint),
-                entropy=EntropyOptions() if hidden_draws is None else EntropyOptions(hidden_draws),
+                em=EMOptions(
+                    starts=starts,
+                    max_iterations=max_iterations,
+                    trainer=trainer,
+                    checkpoint=checkpoint,
+                    complete_rows=complete_rows,
+                    tie_reading=tie_reading,
+                ),
+                optimiser=OptimiserOptions(soft_weight, hidden_draws=1.0 if hidden_draws is None else hidden_draws),
                 memory_limit=memory_limit,
                 executor=running.enter_context(cluster(scheduler, workers)),
                 progress=notify,
@@ -402,7 +407,7 @@ def _tables(network: Path, data: list[str] | None) -> str | list[str] | None:
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
     for command in (start, learn, check, methods, demo, studio):
-        app.command()(command)
+        app.command(cls=DoubtCommand if command is learn else None)(command)
 
 
 def _prior(text: str | None, network: Path | None, weight: float | None) -> PriorLike | None:
@@ -420,17 +425,44 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
     return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
 
 
-def _trust(text: str | None) -> Trust:
-    """A share such as 0.9 or 90%; or the word learn."""
+LEARN_IT = "learn"  # what --doubt is without a share
+
+
+class DoubtCommand(TyperCommand):
+    """A command whose option --doubt may stand without a share."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write `--doubt=learn` where no share follows `--doubt`."""
+        if any(each.split("=")[0] == "--trust" for each in args):
+            raise typer.BadParameter(
+                "--trust is gone: write --doubt 10% where it was --trust 90%, and --doubt to learn it.", ctx
+            )
+        return super().parse_args(ctx, list(_with_doubt(args)))
+
+
+def _with_doubt(args: Sequence[str]) -> Iterator[str]:
+    for word, following in zip(args, (*args[1:], ""), strict=True):
+        yield f"--doubt={LEARN_IT}" if word == "--doubt" and _share(following) is None else word
+
+
+def _doubt(text: str | None) -> bool | float:
+    """Whether statements may be wrong, or how often they are: a share such as 0.1 or 10%."""
     from credo.errors import OptionError
 
-    if text is None or text == "learn":
-        return text  # type: ignore[return-value]
+    if text is None or text == LEARN_IT:
+        return text == LEARN_IT
+    share = _share(text)
+    if share is None:
+        raise OptionError(f"--doubt stands alone or before a share such as 0.1 or 10%; here it is before {text!r}.")
+    return share
+
+
+def _share(text: str) -> float | None:
     number = text.strip().removesuffix("%")
     try:
-        return float(number) / (100.0 if text.strip().endswith("%") else 1.0)
+        return float(number) / (100.0 if number != text.strip() else 1.0)
     except ValueError:
-        raise OptionError(f"--trust is a share such as 0.9 or 90%, or the word learn; it is {text!r}.") from None
+        return None
 
 
 def _posterior(draws: int | None) -> PosteriorOptions | None:

@@ -116,7 +116,7 @@ def estimate_incomplete(problem: Problem, examined: ExaminedRows | None = None) 
         findings.append(Finding("not drawn", f"{NOT_DRAWN}: {not_drawn}. There are no intervals."))
     if isinstance(e_step, TiedEStep):
         conditioned = e_step.rows
-        if problem.data.reading is not TieReading.CLL:
+        if problem.data.reading is not TieReading.SELECTED:
             conditioned = tied_rows(
                 problem.data.counts.layout, ties, dataset, memory_limit=problem.settings.memory_limit
             )

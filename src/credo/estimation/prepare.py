@@ -131,20 +131,18 @@ def prepare(
     prior: PriorLike | None = None,
     weights: Weights | None = None,
     seed: int = 0,
-    soft_weight: float | None = None,
     options: Options | None = None,
-    tie_reading: TieReading | str = TieReading.CLL,
     memory_limit: int | None = None,
     progress: Callable[[float], None] | None = None,
     doubts: DoubtedStatements | None = None,
     executor: Executor | None = None,
-    complete_rows: bool = False,
 ) -> tuple[Problem, PreparedData]:
     """Read and count the table, choose the method, and put everything together.
 
-    `executor` works on tables in partitions, of which `complete_rows` leaves out rows with missing values.
+    `executor` works on tables in partitions.
     """
-    options, reading = Options() if options is None else options, TieReading(tie_reading)
+    options = Options() if options is None else options
+    soft_weight, tie_reading = options.optimiser.soft_weight, TieReading(options.em.tie_reading)
     named = None if method == "auto" else choose_method(method)
     if named is not None and not named.uses_knowledge:
         doubts = None
@@ -158,7 +156,7 @@ def prepare(
     needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
     if isinstance(data, PartitionedTable):
         assert executor is not None
-        common = _reading(model, weights, seed, memory_limit, complete_rows)
+        common = _reading(model, weights, seed, memory_limit, options.em.complete_rows)
         table = read_partitioned_table(model, data, common, executor, folds, needs_rows, progress)
     else:
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
@@ -175,7 +173,12 @@ def prepare(
             doubted=model.doubted,
             stated=model.stated,
         ),
-        Data(table.counts, _complete_folds(table.counts, table.fold_counts), table.dataset, reading),
+        Data(
+            table.counts,
+            _complete_folds(table.counts, table.fold_counts),
+            table.dataset,
+            tie_reading,
+        ),
         Settings(chosen, soft_weight, seed, options, memory_limit),
     )
     if named is None and prior is None and table.dataset is not None:

@@ -67,7 +67,7 @@ class Data:
     counts: Counts  # of complete families; after EM, expected counts
     folds: tuple[Fold, ...] = ()  # for methods that cross-validate
     dataset: Dataset | PartitionedRows | None = None  # the rows themselves, where some are incomplete or tied
-    reading: TieReading = TieReading.CLL  # how tied rows came about
+    reading: TieReading = TieReading.SELECTED  # how tied rows came about
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
 
 

@@ -11,7 +11,6 @@ from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
-from credo.options import check_weight
 from credo.types import Numbers
 
 CANDIDATES = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)  # W · C · violation²/2 is compared with log-likelihoods
@@ -26,7 +25,7 @@ def choose_soft_weight(problem: Problem, weights: Numbers) -> tuple[float, list[
     if not problem.has_soft_statements:
         return 0.0, []
     if problem.settings.soft_weight is not None:
-        return check_weight("soft_weight", problem.settings.soft_weight), []
+        return problem.settings.soft_weight, []
     blocks = tuple(block for block in problem.model.blocks if not block.linear.hard.all())
     if not blocks:
         message = (

@@ -75,7 +75,7 @@ def tied_rows(
     count_layout: Layout,
     ties: Sequence[RowTie],
     dataset: Dataset | PartitionedRows,
-    reading: TieReading = TieReading.CLL,
+    reading: TieReading = TieReading.SELECTED,
     memory_limit: int | None = None,
 ) -> TiedData | TiedParts:
     """Rows with these ties, in one part or in several."""

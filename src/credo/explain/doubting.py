@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Literal
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral, Gen
 from credo.statistics.general_statements import GeneralStatements
 from credo.types import Flags, Indices, Numbers
 
-Trust = float | Literal["learn"] | None
 PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: nearly deterministic to uniform
 LEAST_SHARE = 1e-9  # the probability below which a statement is not widened further
 GENERAL_DRAWS = 300  # of all CPTs, for each of these, to see how narrow a statement about any probability is …
@@ -35,24 +33,23 @@ NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
 
 
-def check_trust(doubt: bool, trust: object) -> bool:
-    """Whether all statements may be wrong; an error where the options mean nothing."""
-    if not isinstance(doubt, bool):
-        raise OptionError(f"doubt is True or False, not {doubt!r}.")
-    if trust is None or trust == "learn":
-        return doubt or trust == "learn"
-    if isinstance(trust, bool) or not isinstance(trust, Real) or not 0.0 < float(trust) < 1.0:
-        raise OptionError(f'trust is a number above 0 and below 1, or "learn"; it is {trust!r}.')
-    return True
+def given_reliability(doubt: bool | float) -> float | None:
+    """How often statements are right that have no confidence and no expert; None where it is learned, or not asked."""
+    given: object = doubt
+    if isinstance(given, bool):
+        return None
+    if not isinstance(given, Real) or not 0.0 < float(given) < 1.0:
+        raise OptionError(f"doubt is True, False, or a probability above 0 and below 1; it is {given!r}.")
+    return 1.0 - float(given)
 
 
-def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool, trust: Trust) -> Indices:
+def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool | float) -> Indices:
     """The statements that may be wrong, by number; none where nothing is doubted.
 
     Those without constraints are left out: orders, noisy families and ties say what the variables and rows are. So are
     those about products of probabilities.
     """
-    all_of_them = check_trust(doubt, trust)
+    all_of_them = given_reliability(doubt) is not None or doubt is True
     statements = knowledge.statements
     if not all_of_them and not any(expert_of(each) is not None for each in statements):
         return np.zeros(0, dtype=np.int64)
@@ -76,13 +73,18 @@ def _about_products(stated: Constraints) -> set[int]:
 
 
 def doubted_statements(
-    knowledge: Knowledge, stated: Constraints, numbers: Indices, trust: Trust, known: Network, kept: Sequence[str]
+    knowledge: Knowledge,
+    stated: Constraints,
+    numbers: Indices,
+    doubt: bool | float,
+    known: Network,
+    kept: Sequence[str],
 ) -> DoubtedStatements:
     """How far each of the doubted statements is believed; `kept` CPTs of the `known` network stay as they are."""
     own = [expert_of(knowledge.statements[number]) for number in numbers.tolist()]
     named = {each.name: each for each in own if each is not None}
     named |= {each.name: each for each in own if each is not None and each.reliability is not None}
-    anyone = Expert("", None if trust in (None, "learn") else float(trust))
+    anyone = Expert("", given_reliability(doubt))
     experts = (anyone, *(_expert(each) for each in named.values()))
     position = {each.name: place for place, each in enumerate(experts)}
     confidences = [getattr(knowledge.statements[number], "confidence", None) for number in numbers.tolist()]

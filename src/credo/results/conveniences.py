@@ -19,7 +19,7 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query
 from credo.options import TableFormat
-from credo.progress import WRITING_REPORT, ProgressEvent, ProgressListener, reporting
+from credo.progress import WRITING_REPORT, ProgressEvent, ProgressLike, reporting
 from credo.results.fit_statements import explain_fit
 from credo.types import Soft, TableLike
 
@@ -43,15 +43,14 @@ class FitConveniences:
 
     __slots__ = ()
 
-    def explain(self, *, verbose: bool | None = None, progress: ProgressListener | None = None) -> Explanation:
+    def explain(self, *, progress: ProgressLike = None) -> Explanation:
         """Explain the result: what each statement did, whether the knowledge helped, what to observe next.
 
         Parameters
         ----------
-        verbose
-            Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
         progress
-            A function that receives a `ProgressEvent` at every step.
+            Whether to show progress on the error stream; None shows it on a terminal and in a notebook. A function
+            receives a `ProgressEvent` at every step instead.
 
         Returns
         -------
@@ -59,15 +58,14 @@ class FitConveniences:
             Print it for a summary of a few sentences. It is computed again at every call: keep it, and pass it on to
             `report` and the functions of `credo.plot`.
         """
-        return explain_fit(cast("Fit", self), verbose=verbose, progress=progress)
+        return explain_fit(cast("Fit", self), progress=progress)
 
     def report(
         self,
         path: str | Path,
         *,
         explanation: Explanation | None = None,
-        verbose: bool | None = None,
-        progress: ProgressListener | None = None,
+        progress: ProgressLike = None,
     ) -> Path:
         """Write the result, its explanation and its predictive checks as one HTML page that needs nothing else.
 
@@ -77,7 +75,7 @@ class FitConveniences:
             The file to write.
         explanation
             What `explain` returned; computed if not given.
-        verbose, progress
+        progress
             As for `explain`.
 
         Returns
@@ -93,8 +91,8 @@ class FitConveniences:
         network = fit.network
         shapes = [(network.configurations(name), len(network.states(name))) for name in network.names]
         check_memory(reporting_page(shapes), fit.memory_limit, "The page of this report", PAGE_REMEDY)
-        with reporting(verbose, progress) as notify:
-            explained = explain_fit(fit, verbose=False, progress=notify) if explanation is None else explanation
+        with reporting(progress) as notify:
+            explained = explain_fit(fit, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
             return write_text(path, fit_page(fit, explained, checks_or_note(fit)))
 
@@ -105,8 +103,7 @@ class FitConveniences:
         inputs: Sequence[str] = (),
         targets: Sequence[str] = (),
         title: str = "",
-        verbose: bool | None = None,
-        progress: ProgressListener | None = None,
+        progress: ProgressLike = None,
     ) -> Path:
         """Write one HTML file that answers for any evidence, in any browser and without a connection.
 
@@ -122,7 +119,7 @@ class FitConveniences:
             What they can ask for; every variable, if not given.
         title
             The heading; the name of the network, or of the target, if not given.
-        verbose, progress
+        progress
             As for `explain`, where answers have to be computed beforehand.
 
         Returns
@@ -138,7 +135,7 @@ class FitConveniences:
         from credo.sharing.page import share_page
 
         require_target(path, PAGE_TARGETS)  # before the work, not after it
-        with reporting(verbose, progress) as notify:
+        with reporting(progress) as notify:
             page = share_page(cast("Fit", self), inputs=inputs, targets=targets, title=title, progress=notify)
         return write_text(path, page)
 

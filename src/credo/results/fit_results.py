@@ -360,7 +360,7 @@ class Fit(FitConveniences):
         >>> import credo, polars
         >>> network = credo.Network({"coin": ["heads", "tails"]})
         >>> rows = polars.DataFrame({"coin": ["heads"] * 30 + ["tails"] * 30})
-        >>> fit = credo.fit(network, rows, "P(coin=heads) <= 0.1", trust=0.9)
+        >>> fit = credo.fit(network, rows, "P(coin=heads) <= 0.1", doubt=0.1)
         >>> fit.statements()["probability"].round(2).to_list()
         [0.0]
         """

@@ -15,7 +15,7 @@ from credo.explain.explanation import Effect, Explanation
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.model.expansion import expand
-from credo.progress import ProgressListener, reporting
+from credo.progress import ProgressLike, reporting
 from credo.types import Json
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def binding_statements(fit: Fit) -> tuple[BindingStatement, ...]:
 
 def _changing_the_mean(fit: Fit) -> set[int]:
     """The statements without which the posterior mean would be another: those that `explain` calls shaping."""
-    found = explain_fit(fit, verbose=False)
+    found = explain_fit(fit, progress=False)
     return {each.statement.number for each in found.statements if each.effect is Effect.BINDING}
 
 
@@ -178,17 +178,16 @@ def experts_frame(fit: Fit) -> pl.DataFrame:
 # The explanation ------------------------------------------------------------------------------------------------------
 
 
-def explain_fit(fit: Fit, *, verbose: bool | None = None, progress: ProgressListener | None = None) -> Explanation:
+def explain_fit(fit: Fit, *, progress: ProgressLike = None) -> Explanation:
     """Explain a fit: what each statement did, what each distribution rests on, what to observe next.
 
     Parameters
     ----------
     fit
         The result to explain.
-    verbose
-        Whether to show progress on the error stream; None shows it on a terminal and in a notebook.
     progress
-        A function that receives a `ProgressEvent` at every step.
+        Whether to show progress on the error stream; None shows it on a terminal and in a notebook. A function receives
+        a `ProgressEvent` at every step instead.
 
     Returns
     -------
@@ -202,7 +201,7 @@ def explain_fit(fit: Fit, *, verbose: bool | None = None, progress: ProgressList
     """
     if fit._problem is None:
         raise OptionError("This fit was made without its counts: learn again to have it explained.")
-    with reporting(verbose, progress) as notify:
+    with reporting(progress) as notify:
         return explain(
             expand(fit.network).network,
             fit._problem,

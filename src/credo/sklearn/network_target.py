@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.explain.doubting import Trust
 from credo.io.columns import MISSING
 from credo.io.dataset import Dataset, code_type
 from credo.model.network import Network, Variable
-from credo.options import EMOptions, EntropyOptions, PenaltyOptions, PosteriorOptions, TableFormat, TieReading
+from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat
+from credo.progress import ProgressLike
 from credo.questions.predictions import prediction_draws
 from credo.sklearn.averaging import DRAWS
 from credo.sklearn.columns import Column
@@ -34,19 +34,14 @@ class FitOptions(TypedDict, total=False):
     """The options of `credo.fit` that are not parameters of the classifier itself."""
 
     fixed: Sequence[str]
-    complete_rows: bool
     table_format: TableFormat | None
-    soft_weight: float | None
-    doubt: bool
-    trust: Trust
-    tie_reading: TieReading | str
+    doubt: bool | float
     em: EMOptions | None
     posterior: PosteriorOptions | None
-    penalty: PenaltyOptions | None
-    entropy: EntropyOptions | None
+    optimiser: OptimiserOptions | None
     memory_limit: int | None
     executor: Client | None
-    verbose: bool | None
+    progress: ProgressLike
 
 
 class ManyFeaturesWarning(UserWarning):

@@ -90,9 +90,8 @@ def _fit(job: dict[str, Any], progress: ProgressListener) -> Fit:
         None if network is None else text,
         method=options["method"],
         prior=options["prior"] or None,
-        complete_rows=options["complete_rows"] and table is not None,
         seed=options["seed"],
-        em=EMOptions(starts=options["starts"]),
+        em=EMOptions(starts=options["starts"], complete_rows=options["complete_rows"] and table is not None),
         progress=progress,
     )
 

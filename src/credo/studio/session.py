@@ -389,7 +389,7 @@ class Session:
         if changes := support(fit, opened.reading, opened.table).changes:
             raise OptionError(f"Learn again first: {' '.join(changes)}")
         path = self.scratch / "share.html"
-        await asyncio.to_thread(fit.share, path, verbose=False)
+        await asyncio.to_thread(fit.share, path, progress=False)
         return path
 
     # Drawing ----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective as cost_of
 from credo.model.network import Network
-from credo.options import EMOptions, Options, PenaltyOptions
+from credo.options import EMOptions, Options
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
 from credo.statistics.tied_columns import stream_with_ties
@@ -88,7 +88,9 @@ def test_the_gradient_of_the_observed_likelihood_is_that_of_the_expected_counts(
 
 def test_by_hand() -> None:
     """9 heads of 10 with P(heads) ≤ 0.6 at W = 100: 9/θ − 1/(1 − θ) = 100 (θ − 0.6), a cubic with a root near 0.7."""
-    fit = credo.fit(COIN, NINE_OF_TEN, "P(coin=heads) <= 0.6", method="cem", soft_weight=100)
+    fit = credo.fit(
+        COIN, NINE_OF_TEN, "P(coin=heads) <= 0.6", method="cem", optimiser=credo.OptimiserOptions(soft_weight=100)
+    )
     heads = fit.network.cpt_array("coin")[0]
     assert 9 / heads - 1 / (1 - heads) == pytest.approx(100 * (heads - 0.6), abs=1e-3)
     assert fit.status is credo.Status.CONVERGED
@@ -111,7 +113,7 @@ def test_it_reaches_the_exact_optimum(weight: float) -> None:
 def test_the_same_as_cmap_where_all_statements_are_soft() -> None:
     truth, _ = known_network()
     text = "P(b=s0 | a=s0) <= 0.1 with confidence 0.7\nP(d=s0 | b=s0) <= P(d=s0 | b=s1) with confidence 0.4"
-    options = {"knowledge": text, "soft_weight": 300.0, "prior": 1.0}
+    options = {"knowledge": text, "optimiser": credo.OptimiserOptions(soft_weight=300.0), "prior": 1.0}
     frame = truth.sample(80, 3)
     one, two = (credo.fit(truth.without_cpts(), frame, method=each, **options) for each in ("cem", "cmap"))
     for name in truth.names:
@@ -149,7 +151,14 @@ def test_the_objective_never_falls(accelerate: bool) -> None:
 def test_the_objective_is_likelihood_less_penalties() -> None:
     """What EM reports is J of the tables it ends with, worked out here from the violations alone."""
     problem, frame = hidden_problem(ABOUT_SENSORS)
-    fit = credo.fit(problem.model.network, frame, ABOUT_SENSORS, method="cem", soft_weight=1e3, em=EMOptions(starts=2))
+    fit = credo.fit(
+        problem.model.network,
+        frame,
+        ABOUT_SENSORS,
+        method="cem",
+        optimiser=credo.OptimiserOptions(soft_weight=1e3),
+        em=EMOptions(starts=2),
+    )
     one, two, three = (fit.network.cpt_array(name) for name in ("one", "two", "three"))
     missed = [0.4 - (one[1, 1] - one[0, 1]), fit.network.cpt_array("fault")[1] - 0.4, two[1, 1] - three[1, 1]]
     cost = 500 * (np.maximum(missed, 0) ** 2).sum()
@@ -185,10 +194,16 @@ def test_a_hidden_cause_keeps_its_name() -> None:
 def test_knowledge_that_contradicts_itself_is_weighed() -> None:
     """P ≤ 0.3 and P ≥ 0.7 without data meet in the middle, or where their confidences say."""
     frame = pl.DataFrame({"coin": ["heads", "tails"]})
-    fit = credo.fit(COIN, frame, "P(coin=heads) <= 0.3\nP(coin=heads) >= 0.7", method="cem", soft_weight=1e4)
+    fit = credo.fit(
+        COIN,
+        frame,
+        "P(coin=heads) <= 0.3\nP(coin=heads) >= 0.7",
+        method="cem",
+        optimiser=credo.OptimiserOptions(soft_weight=1e4),
+    )
     assert fit.network.cpt_array("coin")[0] == pytest.approx(0.5, abs=1e-4)
     surer = "P(coin=heads) <= 0.3 with confidence 0.9\nP(coin=heads) >= 0.7 with confidence 0.1"
-    fit = credo.fit(COIN, frame, surer, method="cem", soft_weight=1e5)
+    fit = credo.fit(COIN, frame, surer, method="cem", optimiser=credo.OptimiserOptions(soft_weight=1e5))
     assert fit.network.cpt_array("coin")[0] == pytest.approx(0.9 * 0.3 + 0.1 * 0.7, abs=1e-3)
 
 
@@ -198,19 +213,25 @@ def test_ranges_and_relations_weigh_by_their_own() -> None:
     problem = problem_of(truth.without_cpts(), truth.sample(100, 1), knowledge, soft_weight=0.0)
     assert PenaltyWeights.of(problem.with_settings(soft_weight=5.0)) == PenaltyWeights(5.0, 5.0)
     assert PenaltyWeights.of(problem.with_settings(soft_weight=None)) == PenaltyWeights(1000.0, 1000.0)
-    ranges = problem.with_settings(options=Options(penalty=PenaltyOptions(range_weight=1e5)))
+    ranges = problem.with_settings(options=Options(optimiser=credo.OptimiserOptions(range_weight=1e5)))
     assert PenaltyWeights.of(ranges) == PenaltyWeights(1e5, 0.0)
     free, ranged = cem.estimate_cem(problem).cpts, cem.estimate_cem(ranges).cpts
     assert ranged["b"][0, 0] < free["b"][0, 0]
     np.testing.assert_allclose(ranged["d"], free["d"], atol=1e-6)
     with pytest.raises(OptionError, match="range_weight"):
-        PenaltyOptions(range_weight=-1)
+        credo.OptimiserOptions(range_weight=-1)
 
 
 def test_products_are_measured_in_logarithms() -> None:
     truth, _ = known_network()
     text = "P(b=s0|a=s0) * P(b=s1|a=s1) <= 0.5 * P(b=s1|a=s0) * P(b=s0|a=s1)"
-    fit = credo.fit(truth.without_cpts(), truth.sample(100, 1), text, method="cem", soft_weight=1e6)
+    fit = credo.fit(
+        truth.without_cpts(),
+        truth.sample(100, 1),
+        text,
+        method="cem",
+        optimiser=credo.OptimiserOptions(soft_weight=1e6),
+    )
     table = fit.network.cpt_array("b")
     assert table[0, 0] * table[1, 1] <= 0.5 * table[0, 1] * table[1, 0] * 1.01
     assert any(each.kind == "products" for each in fit.findings)

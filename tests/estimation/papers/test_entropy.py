@@ -18,7 +18,6 @@ from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.knowledge import Knowledge
 from credo.model.network import Network
-from credo.options import EntropyOptions
 from tests.helpers.block_tasks import at_most, general_task, make_block
 from tests.helpers.cvxpy_oracle import solve
 from tests.helpers.problems import known_network
@@ -167,8 +166,8 @@ def test_fixed_tables_stay_and_statements_hold() -> None:
 def test_soft_statements_pull_but_do_not_bind() -> None:
     frame = pl.DataFrame({"die": ["low"] * 50 + ["middle"] * 30 + ["high"] * 20})
     text = "P(die=high) >= 0.6 with confidence 0.9"
-    weak = credo.fit(DIE, frame, text, method="cme", soft_weight=1.0)
-    strong = credo.fit(DIE, frame, text, method="cme", soft_weight=1e4)
+    weak = credo.fit(DIE, frame, text, method="cme", optimiser=credo.OptimiserOptions(soft_weight=1.0))
+    strong = credo.fit(DIE, frame, text, method="cme", optimiser=credo.OptimiserOptions(soft_weight=1e4))
     assert weak.network.cpt_array("die")[2] <= strong.network.cpt_array("die")[2] + 1e-9
     assert not strong.violations().is_empty()  # the interval is hard, and says at most 21 / 101
     assert strong.network.cpt_array("die")[2] == pytest.approx(21 / 101, abs=1e-4)
@@ -176,13 +175,15 @@ def test_soft_statements_pull_but_do_not_bind() -> None:
 
 def test_s_must_be_a_number_above_zero() -> None:
     with pytest.raises(OptionError, match="above zero"):
-        EntropyOptions(hidden_draws=-1)
+        credo.OptimiserOptions(hidden_draws=-1)
 
 
 @pytest.mark.parametrize("hidden", [0, -1.0, float("nan"), float("inf"), "many", True])
 def test_fit_refuses_what_is_no_s(hidden: object) -> None:
     with pytest.raises(OptionError, match="above zero"):
-        credo.fit(DIE, pl.DataFrame({"die": ["low"]}), method="cml", entropy=EntropyOptions(hidden_draws=hidden))  # type: ignore[arg-type]
+        credo.fit(
+            DIE, pl.DataFrame({"die": ["low"]}), method="cml", optimiser=credo.OptimiserOptions(hidden_draws=hidden)
+        )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["me", "cme"])
@@ -190,7 +191,9 @@ def test_more_hidden_draws_make_more_even_tables(method: str) -> None:
     """Eight of nine low: the lower end is 8 / (9 + s), and the others share what is left."""
     frame = pl.DataFrame({"die": ["low"] * 8 + ["middle"]})
     for hidden in (1.0, 3.0):
-        fit = credo.fit(DIE, frame, "P(die=high) <= 0.9", method=method, entropy=EntropyOptions(hidden_draws=hidden))
+        fit = credo.fit(
+            DIE, frame, "P(die=high) <= 0.9", method=method, optimiser=credo.OptimiserOptions(hidden_draws=hidden)
+        )
         low = 8.0 / (9.0 + hidden)
         assert fit.network.cpt_array("die") == pytest.approx([low, (1.0 - low) / 2.0, (1.0 - low) / 2.0], abs=1e-6)
 

@@ -202,7 +202,7 @@ def test_soft_products_pull() -> None:
     frame = patients(3, 7, 3, 7)
     sizes = []
     for weight in (0.0, 1.0, 100.0, 1e5):
-        fit = credo.fit(SMOKING, frame, text, method="cml", soft_weight=weight)
+        fit = credo.fit(SMOKING, frame, text, method="cml", optimiser=credo.OptimiserOptions(soft_weight=weight))
         sizes.append(float(np.prod(fit.network.cpt_array("lung")[:, 1])))
     assert sizes[0] == pytest.approx(0.49)
     assert sizes[0] > sizes[1] > sizes[2] > sizes[3]

@@ -109,7 +109,7 @@ def test_values_along_a_tree_are_drawn_together(chain: Network) -> None:
 @pytest.mark.parametrize("ties", TIES.values(), ids=TIES.keys())
 def test_failed_attempts_are_what_the_probability_of_ties_demands(chain: Network, ties: list[RowTie]) -> None:
     """Their expected score is the derivative of −log P(ties): −(N2 − n·θ), N2 being expected of the ties alone."""
-    tied = tied_rows(chain, ties, "cll")
+    tied = tied_rows(chain, ties, "selected")
     layout = tied.prepared.layout
     theta = layout.pack(chain.cpts)
     drawn = counts_of(tied, theta)
@@ -158,7 +158,7 @@ def test_the_value_of_a_merged_tie_counts_once(chain: Network) -> None:
 def test_what_cannot_be_drawn_has_a_reason(chain: Network) -> None:
     two = [share(1, 4), share(4, 5, names=("a",))]
     assert not why_not_drawn(tied_rows(chain, two, "joint", None))
-    assert "several ties at once" in why_not_drawn(tied_rows(chain, two, "cll", None))
+    assert "several ties at once" in why_not_drawn(tied_rows(chain, two, "selected", None))
     assert "form cycles" in why_not_drawn(tied_rows(chain, [*two, share(4, 5)], "joint", None))
     weights = np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     assert "their copies form cycles" in why_not_drawn(tied_rows(chain, two, "joint", weights))
@@ -169,9 +169,9 @@ def test_what_cannot_be_drawn_has_a_reason(chain: Network) -> None:
     assert not why_not_drawn(
         tie_rows(layout_for_counts(chain), many, Dataset(chain.names, rows), reading=TieReading.JOINT)
     )
-    parts = tied_rows(chain, [share(6, 7)], "cll", np.array([1.0] * 5 + [0.5] * 2 + [1.0] * 2))
+    parts = tied_rows(chain, [share(6, 7)], "selected", np.array([1.0] * 5 + [0.5] * 2 + [1.0] * 2))
     assert not why_not_drawn(parts)
-    parts = tied_rows(chain, [share(6, 7)], "cll", np.array([1.0] * 5 + [0.7] * 2 + [1.0] * 2))
+    parts = tied_rows(chain, [share(6, 7)], "selected", np.array([1.0] * 5 + [0.7] * 2 + [1.0] * 2))
     assert "do not add up to a whole number" in why_not_drawn(parts)
     assert fractional_tied_rows(tied_rows(chain, [share(1, 2)], "joint", np.full(9, 0.7))) == (1, 0.7)
     assert fractional_tied_rows(tied_rows(chain, [share(1, 2)], "joint", None)) is None

@@ -48,7 +48,7 @@ def estimate_without_knowledge(problem: Problem) -> Solution:
 
 def estimate(problem: Problem) -> Solution:
     """`cme`: the same under the knowledge; intervals that it rules out are widened, and a finding says so."""
-    hidden = problem.settings.options.entropy.hidden_draws
+    hidden = problem.settings.options.optimiser.hidden_draws
     counts = problem.vector(with_prior=False)
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     theta = _water_levels(problem)
@@ -179,7 +179,7 @@ def widening_findings(
 def _water_levels(problem: Problem) -> Numbers:
     """Every conditional distribution at its water level, in one vector."""
     theta = problem.vector(with_prior=False)
-    hidden = problem.settings.options.entropy.hidden_draws
+    hidden = problem.settings.options.optimiser.hidden_draws
     for name in problem.layout.names:
         distributions = problem.layout.view(theta, name)
         distributions[:] = water_level(distributions, hidden)

@@ -10,7 +10,6 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint, joined
 from credo.estimation.problem import Problem
-from credo.options import check_weight
 from credo.types import Indices
 
 FULL_CONFIDENCE = 1.0  # λ of a statement without a confidence
@@ -35,8 +34,8 @@ class PenaltyWeights:
         if problem.settings.soft_weight is None:
             both = WEIGHT_PER_ROW * max(1, problem.data.counts.rows)
         else:
-            both = check_weight("soft_weight", problem.settings.soft_weight)
-        given = problem.settings.options.penalty
+            both = problem.settings.soft_weight
+        given = problem.settings.options.optimiser
         return cls(
             both if given.range_weight is None else given.range_weight,
             both if given.relation_weight is None else given.relation_weight,

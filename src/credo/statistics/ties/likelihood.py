@@ -2,9 +2,9 @@
 
 Both terms are relaxed sets of ties: one over the rows of the data, one over rows without values. Their expected
 counts, N1 and N2, are the derivatives with respect to log θ [yao, eq. 5]; without ties N2 is zero and N1 are the
-expected counts of EM. That is right for rows that were drawn until they agreed (`TieReading.CLL`). Rows that were drawn
-first, and found to agree later, are `JOINT`: the first term alone. `MERGED` ties are one draw for all their members
-instead of several that happen to agree: one term again, and the CPT of the tied variable counts once per tie
+expected counts of EM. That is right for rows that were drawn until they agreed (`TieReading.SELECTED`). Rows that
+were drawn first, and found to agree later, are `JOINT`: the first term alone. `MERGED` ties are one draw for all their
+members instead of several that happen to agree: one term again, and the CPT of the tied variable counts once per tie
 [shental et al., 2003].
 """
 
@@ -61,7 +61,7 @@ class TiedData:
     factors: Factors  # each over one variable; relaxations join those of the same rows
     seen: Relaxation
     chance: Relaxation | None  # only where rows are conditioned on their ties
-    reading: TieReading = TieReading.CLL
+    reading: TieReading = TieReading.SELECTED
 
     @property
     def is_exact(self) -> bool:
@@ -164,7 +164,7 @@ def tie_rows(
     ties: Sequence[RowTie],
     dataset: Dataset,
     *,
-    reading: TieReading = TieReading.CLL,
+    reading: TieReading = TieReading.SELECTED,
     memory_limit: int | None = None,
 ) -> TiedData:
     """Prepare the likelihood of rows with these ties, once for any CPTs."""
@@ -176,7 +176,7 @@ def tie_rows(
     prepared = prepare(count_layout, revealed, memory_limit)
     seen = relax(count_layout, revealed.codes, weights, _own_columns(network, factors, revealed), memory_limit)
     chance = None
-    if reading is TieReading.CLL:
+    if reading is TieReading.SELECTED:
         members, rows, row_weights = _chance_columns(network, joined(factors, network))
         nothing = np.full((rows, len(network)), -1, dtype=revealed.codes.dtype)
         chance = relax(count_layout, nothing, row_weights, members, memory_limit)

@@ -92,7 +92,7 @@ def tie_parts(rows: PartitionedRows, ties: Sequence[RowTie], reading: TieReading
         barren_weights=summary.barren,
         evaluations=summary.evaluations,
     )
-    return TiedParts(prepared, summary.figures, summary.is_exact, reading is TieReading.CLL)
+    return TiedParts(prepared, summary.figures, summary.is_exact, reading is TieReading.SELECTED)
 
 
 def _make(
