@@ -68,15 +68,13 @@ def explain(
     method: str,
     is_incomplete: bool,
     notify: ProgressListener,
-    seconds: float = 0.0,
     unused: Sequence[UnusedStatement] = (),
 ) -> Explanation:
     """Explain a result.
 
     `network` is the learned one with noisy families expanded; `multipliers` maps numbers of statements to the gain in
-    log-likelihood per unit of their bound; `seconds` is how long learning took; `has_intervals` says that draws of the
-    posterior show how sure each number is; `is_incomplete` that the problem's counts are expected ones; `unused` are
-    the statements about several CPTs.
+    log-likelihood per unit of their bound; `has_intervals` says that draws of the posterior show how sure each number
+    is; `is_incomplete` that the problem's counts are expected ones; `unused` are the statements about several CPTs.
     """
 
     def begin(step: int) -> None:
@@ -115,7 +113,7 @@ def explain(
     begin(1)
     with _unbounded_likelihoods():
         mean = None if posterior is None else theta
-        effects = effects_of_statements(problem, mean, posterior, seconds) if is_used else {}
+        effects = effects_of_statements(problem, mean, posterior) if is_used else {}
     if everything.model.doubts is not None and isinstance(posterior, PosteriorResult):
         effects |= effects_of_doubted(everything, posterior)
     statements = explain_statements(

@@ -4,15 +4,16 @@ For an optimum, only the blocks that a statement is part of are solved again wit
 probable CPTs under the knowledge (cmap with the fit's own prior), whatever the method.
 
 For a posterior mean, the fit's own method learns again without the statement: prior, sampler and seed are the same, so
-that what is reported is what a reader would find. Statements are taken in turn while time allows; of the others it is
-said that this was not computed.
+that what is reported is what a reader would find. Only the CPTs that statements join with it are learned again: the
+others cannot change. Statements are taken in turn, the most important first, until the work is half of the fit's; of
+the others it is said that this was not computed. Work is counted in numbers of CPTs, so that no clock decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import process_time
+from math import prod
 
 import numpy as np
 
@@ -34,8 +35,8 @@ from credo.types import Numbers
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
-LEAST_SECONDS = 10.0  # of processor time for learning again without statements, however quick the fit was
-SHARE_OF_FIT = 0.5  # of the time that learning took
+SHARE_OF_FIT = 0.5  # of the numbers of CPTs that were learned: so many are learned again without statements
+LEAST_WORK = 200  # numbers of CPTs that are learned again, however few there are: about two seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +63,14 @@ class StatementEffect:
 
 
 def effects_of_statements(
-    problem: Problem, mean: Numbers | None = None, posterior: Uncertainty | None = None, seconds: float = 0.0
+    problem: Problem, mean: Numbers | None = None, posterior: Uncertainty | None = None
 ) -> dict[int, StatementEffect]:
-    """The effect of each statement that constrains a block; on the posterior mean where there is one.
-
-    `mean` is the fit's, and `seconds` how long the fit took: learning again may take half of that.
-    """
+    """The effect of each statement that constrains a block; on the posterior mean, `mean`, where there is one."""
     effects = effects_on_optimum(problem)
     if mean is None or posterior is None:
         return effects
     first = sorted(effects, key=lambda number: (-effects[number].largest, number))
-    allowed = max(LEAST_SECONDS, SHARE_OF_FIT * seconds)
-    changes = changes_of_means(problem, mean, posterior, allowed, first)
+    changes = changes_of_means(problem, mean, posterior, first)
     return {
         number: replace(each, changes=tuple(changes.get(number, ())), is_known=number in changes)
         for number, each in effects.items()
@@ -198,25 +195,26 @@ def without_statement(block: Block, number: int) -> Block:
 
 
 def changes_of_means(
-    problem: Problem, mean: Numbers, posterior: Uncertainty, seconds: float, first: Sequence[int]
+    problem: Problem, mean: Numbers, posterior: Uncertainty, first: Sequence[int]
 ) -> dict[int, list[Change]]:
     """How the posterior mean changes if a statement is left out: by learning again without it, with the same method.
 
-    `mean` is the fit's own. Statements are taken in the order of `first` until the time is over, and what was not
+    `mean` is the fit's own. Statements are taken in the order of `first` while the work allows, and what was not
     learned again is not in the result. A change counts where it exceeds the error of both means.
     """
     assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
     own_generals = set(problem.model.constraints.general_statements)
-    started = process_time()
-    for done, number in enumerate(first):
-        used = process_time() - started
-        if done and used + used / done > seconds:
+    allowed = max(LEAST_WORK, SHARE_OF_FIT * _work(problem, problem.model.names))
+    for number in first:
+        names = _joined_by_statements(problem, number)
+        allowed -= _work(problem, names)
+        if allowed < 0:
             break
         if len(problem.model.zeros) and number in own_generals:  # zeros stand for such a statement by its place
             continue
-        other = _without(problem, number)
+        other = _without(problem, mean, number, names)
         try:
             solution = (
                 problem.settings.method.estimate(other) if other.data.dataset is None else estimate_incomplete(other)
@@ -225,24 +223,60 @@ def changes_of_means(
             continue
         if solution.posterior is None:
             continue
-        theta = problem.layout.pack(
-            {name: solution.cpts.get(name, problem.model.network.cpts.get(name)) for name in problem.layout.names}
-        )
+        theta = mean.copy()
+        for name in names:
+            problem.layout.view(theta, name)[:] = solution.cpts[name].reshape(-1, solution.cpts[name].shape[-1])
         errors = np.hypot(own_errors, _errors(problem, solution.posterior))
         found[number] = _changes(problem, np.abs(theta - mean), errors, number)
     return found
 
 
-def _without(problem: Problem, number: int) -> Problem:
-    """The problem without a statement."""
+def _work(problem: Problem, names: Iterable[str]) -> int:
+    """How many numbers the CPTs of some variables have."""
+    return sum(prod(problem.model.network.shape(name)) for name in names)
+
+
+def _joined_by_statements(problem: Problem, number: int) -> tuple[str, ...]:
+    """The variables whose CPTs can change without a statement: those that it is about, and what others join with them.
+
+    Missing values and statements about any probability join all CPTs.
+    """
+    model = problem.model
+    if problem.data.dataset is not None or model.constraints.general or model.doubts is not None:
+        return model.names
+    together = [{name for name, _ in block.configurations} for block in model.blocks]
+    found = set[str]().union(
+        *(each for each, block in zip(together, model.blocks, strict=True) if number in block.statements)
+    )
+    while more := set[str]().union(*(each for each in together if each & found)) - found:
+        found |= more
+    return tuple(name for name in model.names if name in found)
+
+
+def _without(problem: Problem, mean: Numbers, number: int, names: Sequence[str]) -> Problem:
+    """The problem without a statement, in which only some CPTs are learned; the others are kept as they are."""
     stated = problem.model.constraints
+    owner = np.zeros(stated.layout.size, dtype=bool)  # numbers of CPTs that are learned
+    for name in names:
+        stated.layout.view(owner, name)[:] = True
+    linear = stated.linear
+    about_others = np.zeros(len(linear), dtype=bool)
+    about_others[linear.entry_constraints[~owner[linear.indices]]] = True
     constraints = replace(
         stated,
-        linear=stated.linear.take(stated.linear.statements != number),
-        products=tuple(each for each in stated.products if each.statement != number),
+        linear=linear.take((linear.statements != number) & ~about_others),
+        products=tuple(
+            each for each in stated.products if each.statement != number and owner[list(each.indices)].all()
+        ),
         general=tuple(each for each in stated.general if each.statement != number),
+        influences=tuple(each for each in stated.influences if each.statement != number and each.child in names),
     )
-    return problem.with_constraints(constraints).with_model(pinned=NONE).with_settings(progress=None)
+    other = problem.with_constraints(constraints).with_settings(progress=None)
+    if len(names) == len(problem.model.names):
+        return other.with_model(pinned=NONE)
+    kept = {name: cpt for name, cpt in problem.cpts(mean).items() if name not in names}
+    network = problem.model.network.with_cpts({**problem.model.network.cpts, **kept})
+    return other.with_model(pinned=NONE, names=tuple(names), network=network, kept=(*problem.model.kept, *kept))
 
 
 def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:

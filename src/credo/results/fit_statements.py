@@ -212,7 +212,6 @@ def explain_fit(fit: Fit, *, progress: ProgressLike = None) -> Explanation:
             method=fit.method,
             is_incomplete=fit.is_incomplete,
             notify=notify,
-            seconds=fit.seconds,
             unused=unused_statements(
                 fit.network,
                 fit.knowledge,
