@@ -58,3 +58,15 @@ def test_mistakes_are_one_sentence(folder: Path) -> None:
         assert done.returncode != 0
         assert words in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_next(folder: Path) -> None:
+    fit = credo.load(folder / "clinic.fit")
+    done = run("next", "clinic.fit", "--given", "smoke=yes", "--for", "lung", folder=folder)
+    assert done.stdout.strip() == str(fit.next_tests("smoke=yes", "lung"))
+    found = run("next", "clinic.fit", "--given", "smoke=yes", "--json", folder=folder)
+    assert json.loads(found.stdout) == fit.next_tests("smoke=yes").to_dict()
+    one = run("next", "clinic.fit", "--for", "lung", "-t", "smoke", "--picture", "tests.png", folder=folder)
+    assert one.returncode == 0, one.stderr
+    assert (folder / "tests.png").stat().st_size > 1000
+    assert "Did you mean" in run("next", "clinic.fit", "--for", "lugn", folder=folder).stderr

@@ -1,4 +1,4 @@
-"""The commands about what comes after a prediction: what to do."""
+"""The commands about what comes after a prediction: what to do, and which test to make next."""
 
 from __future__ import annotations
 
@@ -63,6 +63,41 @@ def decide(
         say(f"\n{benefit}")
 
 
+def next_test(
+    model: Model,
+    data: Data = None,
+    given: Given = "",
+    target: Annotated[
+        str | None, typer.Option("--for", "-f", help="The variable that tests are for; without it, the decision.")
+    ] = None,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option("--test", "-t", help="A variable that could be observed; may be repeated. All if not given."),
+    ] = None,
+    utilities: Utilities = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the ranking here: .png, .svg or .pdf")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rank the tests for this case: by what they tell about a variable, or by what they gain for the decision."""
+    fit = learned(model, data, table_format(separator, decimal, encoding, sheet, missing), as_json)
+    found = fit.next_tests(given, target, candidates=candidate or None, utilities=utilities)
+    if picture is not None:
+        from credo.plot import next_tests
+
+        figure = next_tests(found).get_figure(root=True)
+        assert figure is not None
+        figure.savefig(picture)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        say(str(found))
+
+
 def learned(model: Path, data: Path | None, written: TableFormat | None, as_json: bool) -> Fit:
     """The fit in a file, or what a knowledge file and a table give."""
     from credo.errors import OptionError
@@ -86,5 +121,5 @@ def learned(model: Path, data: Path | None, written: TableFormat | None, as_json
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (decide,):
-        app.command()(command)
+    app.command()(decide)
+    app.command("next")(next_test)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from credo.questions.answers import Answer
     from credo.questions.decide import Decision
     from credo.questions.net_benefit import NetBenefit
+    from credo.questions.next_tests import NextTests
     from credo.questions.sensitivity import Sensitivity
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
@@ -349,6 +350,56 @@ class FitConveniences:
         from credo.questions.decide import decide
 
         return decide(cast("Fit", self), evidence, utilities, level)
+
+    def next_tests(
+        self,
+        evidence: Mapping[str, object] | str | None = None,
+        target: str | None = None,
+        *,
+        candidates: Sequence[str] | None = None,
+        utilities: KnowledgeSource | None = None,
+        level: float = 0.95,
+    ) -> NextTests:
+        """Rank what could be observed next in a case, by what it is expected to tell or to gain.
+
+        Parameters
+        ----------
+        evidence
+            What is known: a mapping from variables to states, or a text such as `age=54`.
+        target
+            The variable that tests are for, which are then ranked by expected information. Without it they are ranked
+            by the expected utility of deciding after the test, less its cost.
+        candidates
+            The variables that could be observed; if not given, all that have a column in the data and are not known,
+            except the target, what utilities are about (unless it has a cost), and what depends on the decision.
+        utilities
+            Lines in place of those that the fit was learned with, as for `decide`.
+        level
+            The probability with which an interval contains the true value.
+
+        Returns
+        -------
+        NextTests
+            The tests, the best first, and how sure the ranking is under the draws.
+
+        Raises
+        ------
+        OptionError
+            If there is neither a target nor a decision, or nothing is left to observe.
+        QueryError
+            If a variable is unknown or known already, or the evidence has probability zero.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"ill": ["no", "yes"], "ecg": ["no", "yes"]}, {"ecg": ["ill"]})
+        >>> rows = polars.DataFrame({"ill": ["no"] * 3 + ["yes"], "ecg": ["no"] * 3 + ["yes"]})
+        >>> print(credo.fit(network, rows, method="ml").next_tests(target="ill").best)
+        ecg
+        """
+        from credo.questions.next_tests import next_tests
+
+        return next_tests(cast("Fit", self), evidence, target, candidates, utilities, level)
 
     def net_benefit(
         self,
