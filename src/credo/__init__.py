@@ -17,6 +17,7 @@ _HOMES = {
         "Variable",
     ),
     "credo.model.cut_points": ("CutPoints",),
+    "credo.model.gates": ("GateForm", "GateInput"),
     "credo.model.noisy": ("NoisyForm",),
     "credo.io.network_files": (
         "read_network",
@@ -44,6 +45,7 @@ _HOMES = {
         "different",
         "does_not_affect",
         "expert",
+        "gate",
         "lowers",
         "noisy_and",
         "noisy_max",
@@ -174,6 +176,7 @@ if TYPE_CHECKING:
         different,
         does_not_affect,
         expert,
+        gate,
         lowers,
         noisy_and,
         noisy_max,
@@ -192,6 +195,7 @@ if TYPE_CHECKING:
     from credo.knowledge.query import Query
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
     from credo.model.cut_points import CutPoints
+    from credo.model.gates import GateForm, GateInput
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat, TieReading

@@ -165,6 +165,8 @@ class ImpossibleRowError(DataError):
         The statements that make them impossible, counted from 1; empty where CPTs of the network do.
     place : str
         Where the row is, if the table has several files: `data/2024.parquet, row 17`; else empty.
+    gates : tuple of str
+        The gates, by their children, that make them impossible.
     """
 
     def __init__(
@@ -174,6 +176,7 @@ class ImpossibleRowError(DataError):
         statements: Sequence[int] = (),
         words: Sequence[str] = (),
         place: str = "",
+        gates: Sequence[str] = (),
     ) -> None:
         which = place or f"Row {row}"
         if statements:
@@ -182,9 +185,17 @@ class ImpossibleRowError(DataError):
             otherwise = f"give {them} a confidence"
             if len(named) == 1 and " is noisy-" in named[0]:
                 otherwise = "add `with leak` if it happens without any of these causes"
+            if gates:
+                otherwise = "correct the gate" if len(named) == 1 else "correct one of the gates"
             message = (
                 f"{which} is impossible: {listing(named)} {verb} no probability to {listing(values)}. "
                 f"Correct the row, or {otherwise}. {ROWS_FROM_1}"
+            )
+        elif gates:
+            message = (
+                f"{which} is impossible: {listing(values)} contradict{'s' if len(values) == 1 else ''} the "
+                f"gate{'' if len(gates) == 1 else 's'} of {listing(gates)}. Correct the row, or the network. "
+                f"{ROWS_FROM_1}"
             )
         else:
             message = (
@@ -194,6 +205,7 @@ class ImpossibleRowError(DataError):
         super().__init__(message)
         self.row, self.values = row, tuple(values)
         self.statements, self.words, self.place = tuple(statements), tuple(words), place
+        self.gates = tuple(gates)
 
     def later(self, rows: int) -> ImpossibleRowError:
         """The same error in a table of which this many rows came before.
@@ -208,7 +220,7 @@ class ImpossibleRowError(DataError):
         ImpossibleRowError
             The error with the number of the row in the whole table.
         """
-        return ImpossibleRowError(self.row + rows, self.values, self.statements, self.words, self.place)
+        return ImpossibleRowError(self.row + rows, self.values, self.statements, self.words, self.place, self.gates)
 
 
 class QueryError(CredoError, ValueError):

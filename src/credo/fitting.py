@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from credo.checking.check import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError, NoStartError
 from credo.constraints.joint_conflicts import provable_conflicts
-from credo.constraints.noisy_families import collapsed, with_noisy_families
+from credo.constraints.noisy_families import collapsed, with_stated_forms
 from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_memory, estimating
 from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, OptionError, Status, counted, listing
@@ -38,7 +38,7 @@ from credo.io.several_tables import counting_through, gathered
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
-from credo.knowledge.statements import TiedRows
+from credo.knowledge.statements import Gate, Statement, TiedRows
 from credo.model.network import Network
 from credo.options import (
     EMOptions,
@@ -175,7 +175,7 @@ def fit(
         source, left_out = _complete_rows(known, source, weights)
         taken = (*taken, *left_out)
     references = references_to(known.statements)
-    with _naming(references), reporting(progress) as notify:
+    with _naming(references, known.statements), reporting(progress) as notify:
         model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt))
         doubts = None
         if len(model.doubted):
@@ -302,13 +302,22 @@ def _missing_values(rows: Dataset | PartitionedRows | None, network: Network) ->
 
 
 @contextmanager
-def _naming(references: Sequence[StatementReference]) -> Iterator[None]:
+def _naming(references: Sequence[StatementReference], statements: Sequence[Statement]) -> Iterator[None]:
     """Errors about statements that estimators know by number say where these were written."""
     try:
         yield
     except OptionError as error:
         error.args = (with_places(str(error), references), *error.args[1:])
         raise
+    except ImpossibleRowError as error:
+        numbers = [*error.statements, *_gate_statements(statements, error.gates)]
+        words = [references[number - 1].quoted for number in numbers]
+        raise ImpossibleRowError(error.row, error.values, numbers, words, error.place, error.gates) from None
+
+
+def _gate_statements(statements: Sequence[Statement], gates: Collection[str]) -> list[int]:
+    """The numbers, from 1, of the statements that state these gates."""
+    return [n for n, stated in enumerate(statements, start=1) if isinstance(stated, Gate) and stated.child in gates]
 
 
 def _check_memory(problem: Problem, notify: ProgressListener) -> None:
@@ -327,7 +336,7 @@ def _require_no_proof(problem: Problem, knowledge: Knowledge, doubted: Indices) 
     """Refuse statements about any probability of which it is known without a search that they contradict others."""
     if not problem.model.constraints.general:
         return
-    numbers, network = problem.model.constraints.general_statements, with_noisy_families(knowledge)
+    numbers, network = problem.model.constraints.general_statements, with_stated_forms(knowledge)
     certain = set(range(len(knowledge.statements))) - set(doubted.tolist())
     if provable_conflicts(knowledge.statements, numbers, network, certain):
         kept = [knowledge.statements[number] for number in sorted(certain)]
@@ -351,10 +360,6 @@ def _explaining(problem: Problem, knowledge: Knowledge) -> Iterator[None]:
     assert problem.settings.method is not None
     try:
         yield
-    except ImpossibleRowError as error:
-        references = references_to(knowledge.statements)
-        words = [references[number - 1].quoted for number in error.statements]
-        raise ImpossibleRowError(error.row, error.values, error.statements, words, error.place) from None
     except NoStartError:
         require_consistent(check(knowledge.network, knowledge))
         raise

@@ -13,11 +13,13 @@ from credo.knowledge.declarations import (
     VariableDeclaration,
 )
 from credo.knowledge.expressions import Linear, Probability, Product
+from credo.knowledge.gate import GateTerm
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.names import SeveralStates
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
+    Gate,
     Independence,
     Influence,
     NoisyFamily,
@@ -149,6 +151,13 @@ FORMS = {
         "attack", "noisy-or", (("age",),), True, True
     ),
     "attack is noisy-min of {age}": NoisyFamily("attack", "noisy-min", (("age",),)),
+    "top is or of pump1, not pump2": Gate("top", "or", (GateTerm("pump1"), GateTerm("pump2", True))),
+    "top is at least 2 of a, b and valve=stuck": Gate(
+        "top", "count", (GateTerm("a"), GateTerm("b"), GateTerm("valve", state="stuck")), 2
+    ),
+    "copy is the same as main": Gate("copy", "same as", (GateTerm("main"),)),
+    "spare is not main": Gate("spare", "not", (GateTerm("main"),)),
+    "worst is the maximum of a, b": Gate("worst", "max", (GateTerm("a"), GateTerm("b"))),
     "rows with equal twin_id share variant": TiedRows(("variant",), by="twin_id"),
     "rows with the same 'twin id' share variant, allele and locus": TiedRows(
         ("variant", "allele", "locus"), by="twin id"

@@ -18,7 +18,7 @@ from credo.constraints.consequences import equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import expanded_orders, with_noisy_families
+from credo.constraints.noisy_families import expanded_orders, with_stated_forms
 from credo.constraints.stage_costs import announce, check_memory, checking
 from credo.errors import OptionError, counted
 from credo.estimation.general_feasibility import search_general
@@ -160,7 +160,7 @@ def _check(
     assert constraints.expansion is not None
     orders = expanded_orders(knowledge.orders, constraints.expansion)
     general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
-    for conflict in provable_conflicts(knowledge.statements, general, with_noisy_families(knowledge)):
+    for conflict in provable_conflicts(knowledge.statements, general, with_stated_forms(knowledge)):
         summary.add_conflict(conflict)
     search = None
     if any(each.confidence is None for each in constraints.general) and not summary.conflicts:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from credo.constraints.block_findings import BlockFindings
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import LoweringCache
-from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.noisy_families import with_stated_forms
 from credo.explain.contradictions import DataComparison, compare_with_data
 from credo.explain.plausibility import Plausibility
 from credo.io.dataset import extended
 from credo.knowledge import Knowledge
-from credo.knowledge.statements import NoisyFamily, Order, Statement, TiedRows
+from credo.knowledge.statements import Gate, NoisyFamily, Order, Statement, TiedRows
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.progress import (
@@ -45,7 +45,7 @@ class CheckCache:
         self, knowledge: Knowledge, data: TableLike, notify: ProgressListener
     ) -> tuple[Counts, tuple[str, ...]]:
         """The counts of every family; those of the check before where neither the data nor the network changed."""
-        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | TiedRows))
+        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | TiedRows))
         known = self.counted
         if known is None or known[1] != shaping or not _is_same_network(known[0], knowledge.network):
             known = self.counted = (knowledge.network, shaping, *counts_for(knowledge, data, notify))
@@ -64,7 +64,7 @@ class CheckCache:
         self, knowledge: Knowledge, constraints: Constraints, counts: Counts | None, seed: int
     ) -> DataComparison:
         """Every statement compared with the data, those that are new here alone."""
-        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Order))
+        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | Order))
         if not self._is_known_context(knowledge.network, shaping, counts, seed):
             self.plausible = {}
             self.context = (knowledge.network, shaping, counts, seed)
@@ -95,7 +95,7 @@ def _is_same_network(one: object, other: Network) -> bool:
 
 def counts_for(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
     """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
-    expansion = expand(with_noisy_families(knowledge))
+    expansion = expand(with_stated_forms(knowledge))
     families = layout_for_counts(expansion.network)
     counts, hidden = empty(families), tuple[str, ...]()
     notify(ProgressEvent(READING_DATA))

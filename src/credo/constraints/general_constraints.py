@@ -124,7 +124,7 @@ def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, c
     owner = None
     if term.alone:
         owner = alone_term(term, expansion).variable
-    elif is_cpt_entry(term, original) and len(effects) < 2:
+    elif is_cpt_entry(term, original) and len(effects) < 2 and str(term.variable) not in expansion.steps:
         owner = effects[0] if effects else str(term.variable)
     if owner is not None:
         family = builder.family(owner)

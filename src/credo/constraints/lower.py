@@ -38,6 +38,7 @@ from credo.knowledge.expressions import Expression, Linear, Probability, Product
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
+    Gate,
     Independence,
     Influence,
     NoisyFamily,
@@ -407,6 +408,10 @@ def lower_noisy_family(builder: ConstraintBuilder, number: int, statement: Noisy
         builder.add((base + others)[:, None], np.array([1.0]), 0.0, number, equality=True, confidence=None)
 
 
+def lower_gate(builder: ConstraintBuilder, number: int, statement: Gate) -> None:
+    """No constraint: a gate is the form of a family whose CPT is not learned (`model/gates.py`)."""
+
+
 def lower_tied_rows(builder: ConstraintBuilder, number: int, statement: TiedRows) -> None:
     """X_i = X_j, or X_i ≠ X_j, for data rows i, j of one group: a tie, no constraint [yao, section 2]."""
     tie = RowTie(statement.variables, statement.by, statement.rows, number, statement.differ)
@@ -423,5 +428,6 @@ LOWERING_RULES: dict[type, LoweringRule] = {
     Synergy: lower_synergy,
     Order: lower_order,
     NoisyFamily: lower_noisy_family,
+    Gate: lower_gate,
     TiedRows: lower_tied_rows,
 }

@@ -26,6 +26,7 @@ from credo.knowledge.network_names import is_cpt_entry
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
+    Gate,
     Independence,
     Influence,
     NoisyFamily,
@@ -33,7 +34,8 @@ from credo.knowledge.statements import (
     Synergy,
 )
 from credo.model.expansion import Expansion, expand
-from credo.model.network import Network
+from credo.model.gates import GateForm, GateInput
+from credo.model.network import Form, Network
 from credo.model.noisy import NoisyForm
 from credo.types import Numbers
 
@@ -57,19 +59,37 @@ class ExpandedKnowledge:
     general: frozenset[int]  # statements about probabilities that depend on several CPTs, as they are written
 
 
-def with_noisy_families(knowledge: KnowledgeLike) -> Network:
-    """The network with the families that the knowledge declares noisy, and those that it has already."""
-    forms = {
-        str(family.child): NoisyForm(
-            family.kind,
-            tuple(tuple(str(parent) for parent in members) for members in family.sets),
-            _low_to_high(knowledge, family.child),
-            family.leak,
-        )
-        for family in knowledge.statements
-        if isinstance(family, NoisyFamily)
-    }
+def with_stated_forms(knowledge: KnowledgeLike) -> Network:
+    """The network with the noisy families and gates that the knowledge states, and those that it has already."""
+    forms: dict[str, Form] = {}
+    for family in knowledge.statements:
+        if isinstance(family, NoisyFamily):
+            sets = tuple(tuple(str(parent) for parent in members) for members in family.sets)
+            forms[str(family.child)] = NoisyForm(family.kind, sets, _low_to_high(knowledge, family.child), family.leak)
+        elif isinstance(family, Gate):
+            forms[str(family.child)] = _gate_form(knowledge, family)
     return knowledge.network.with_forms(forms) if forms else knowledge.network
+
+
+# A statement's kind → that of the form, and whether its result is turned around.
+_GATE_KINDS = {
+    "nor": ("or", True),
+    "nand": ("and", True),
+    "not": ("or", True),
+    "same as": ("max", False),
+    "count": ("atleast", False),
+}
+
+
+def _gate_form(knowledge: KnowledgeLike, gate: Gate) -> GateForm:
+    kind, is_negated = _GATE_KINDS.get(gate.kind, (gate.kind, False))
+    inputs = []
+    for term in gate.inputs:
+        order = _low_to_high(knowledge, term.name)
+        if term.state is not None:  # the event is last
+            order = (*(state for state in order if state != term.state), str(term.state))
+        inputs.append(GateInput(str(term.name), order, term.is_negated))
+    return GateForm(kind, tuple(inputs), _low_to_high(knowledge, gate.child), gate.least, is_negated)
 
 
 def _low_to_high(knowledge: KnowledgeLike, child: str) -> tuple[str, ...]:
@@ -88,7 +108,7 @@ def expanded_orders(orders: Mapping[str, OrderT], expansion: Expansion) -> dict[
 
 def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, Expansion]:
     """The knowledge about the network in which every noisy family is expanded."""
-    expansion = expand(with_noisy_families(knowledge))
+    expansion = expand(with_stated_forms(knowledge))
     orders = expanded_orders(knowledge.orders, expansion)
     statements: list[Statement] = []
     unlowered, general = [], set()

@@ -11,7 +11,7 @@ from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import Constraints, with_confidence, with_fixed
 from credo.constraints.feasibility import NONE
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.noisy_families import with_stated_forms
 from credo.distributed.executor import Executor
 from credo.errors import (
     DataError,
@@ -29,9 +29,10 @@ from credo.estimation.missing_draws import ExaminedRows, automatic
 from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.findings import Finding
 from credo.io.complete_rows import rows_left_out
-from credo.io.dataset import Dataset, concatenate, extended
+from credo.io.dataset import Dataset, concatenate
 from credo.io.files import warn_caller
 from credo.io.folds import folds_of_rows
+from credo.io.gate_rows import gate_steps, with_gates
 from credo.io.number_columns import NumbersSeen, merged
 from credo.io.partitions import PartitionedTable
 from credo.io.row_sample import RowSample, with_rows
@@ -85,7 +86,7 @@ class PreparedData:
 
 def _require_small_cpts(knowledge: Knowledge, fixed: Sequence[str]) -> None:
     """Refuse CPTs that nobody can fill or learn, and warn of those that take long, before anything is done."""
-    network = with_noisy_families(knowledge)
+    network = with_stated_forms(knowledge)
     kept = fixed if is_list(fixed) else ()  # what else it may be is said later
     for name in network.names:
         if name in network.forms or name in kept:
@@ -271,7 +272,8 @@ def _reading(
         raise OptionError("Rows of a table in partitions are not tied by their numbers: tie them by a column.")
     columns = tuple(dict.fromkeys(tie.by for tie in ties if tie.by is not None))
     layout = layout_for_counts(model.expansion.network.without_cpts())
-    return Reading(network.without_cpts(), layout, weights, columns, seed, memory_limit, complete_rows)
+    steps = gate_steps(model.expansion)
+    return Reading(network.without_cpts(), layout, weights, columns, seed, memory_limit, complete_rows, steps=steps)
 
 
 def read_partitioned_table(
@@ -297,6 +299,7 @@ def read_partitioned_table(
         if mistakes := check_columns(ties, error.columns):
             raise KnowledgeError(mistakes) from None
         raise
+    rows.require_gates(model.expansion.network)
     summary = rows.summary
     assert summary.columns is not None
     counts = replace(summary.counts, layout=layout_for_counts(model.expansion.network))
@@ -316,8 +319,10 @@ def _read(
     model: PreparedModel, data: TableLike, weights: Weights | None, progress: Callable[[float], None] | None
 ) -> Iterator[Dataset]:
     """The table in parts, with a column for each variable of the expanded network."""
+    steps, rows = gate_steps(model.expansion), 0
     for part in stream_with_ties(model.knowledge, data, weights, progress):
-        yield extended(part, model.expansion.network)
+        yield with_gates(part, model.expansion.network, steps, rows)
+        rows += len(part)
 
 
 def _prior_for(method: Method, prior: PriorLike | None, expansion: Expansion) -> Priors:

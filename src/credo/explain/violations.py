@@ -11,7 +11,7 @@ import numpy as np
 
 from credo.constraints.constraint_set import Constraints, UnloweredStatement
 from credo.constraints.lower import lower
-from credo.constraints.noisy_families import with_noisy_families
+from credo.constraints.noisy_families import with_stated_forms
 from credo.constraints.violations import Excess, excess_by_statement
 from credo.explain.statement_references import StatementReference, references_to
 from credo.findings import Finding
@@ -145,7 +145,7 @@ def _remedy(knowledge: Knowledge, number: int, is_general: bool) -> str:
         return ""
     sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
     every = [term for side in sides for term in probabilities_in(side)]
-    noisy = [term.variable for term in every if term.variable in with_noisy_families(knowledge).forms]
+    noisy = [term.variable for term in every if term.variable in with_stated_forms(knowledge).forms]
     if noisy:
         return f"To have it used, state what one set of causes of {noisy[0]} does: P({noisy[0]}=… | … alone)."
     return "A product is used where each factor is a number of a CPT. State something about each factor instead."

@@ -10,6 +10,7 @@ import numpy as np
 from credo.errors import NetworkError, first_duplicate
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.model.noisy import NoisyForm
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,7 @@ def labelled_cpt(network: Network, name: str) -> pl.DataFrame:
     import polars as pl
 
     form = network.forms.get(name)
-    if name not in network.cpts and form is not None and form.cpts:
+    if name not in network.cpts and isinstance(form, NoisyForm) and form.cpts:
         expanded = expand(network)
         small = [labelled_cpt(expanded.network, effect) for effect in expanded.effects[name]]
         stacked = pl.concat([_with_child(frame, name, network.states(name)) for frame in small], how="diagonal")

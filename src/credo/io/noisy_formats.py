@@ -16,7 +16,7 @@ import numpy as np
 from credo.errors import NetworkError, listing
 from credo.io.printed_numbers import RoundedSums
 from credo.model.expansion import expand
-from credo.model.network import Network, Variable
+from credo.model.network import Form, Network, Variable
 from credo.model.noisy import FULL_CELLS, NoisyForm
 from credo.types import Numbers
 
@@ -28,18 +28,24 @@ def as_full_cpts(network: Network) -> tuple[Network, str]:
     """
     if not network.forms:
         return network, ""
-    large = {name: form for name, form in network.forms.items() if form.cpts and name not in network.cpts}
+    large = {name: form for name, form in network.forms.items() if form.has_numbers and name not in network.cpts}
     plain = Network(network.variables, network.parents, network.cpts, network.name, large)
+    noisy = {name: form for name, form in network.forms.items() if isinstance(form, NoisyForm)}
     found = []
-    if full := [name for name, form in network.forms.items() if form.cpts and name not in large]:
+    if full := [name for name, form in noisy.items() if form.cpts and name not in large]:
         found.append(f"The noisy families of {listing(full)} are written as full CPTs.")
-    if bare := [name for name, form in network.forms.items() if not form.cpts]:
+    if bare := [name for name, form in noisy.items() if not form.cpts]:
         found.append(f"That the families of {listing(bare)} are noisy is not written.")
-    if large:
+    if len(noisy) < len(network.forms):
+        found.append("Gates are written as CPTs.")
+    if many := [name for name in large if name in noisy]:
         found.append(
-            f"The noisy families of {listing(list(large))} are too large for CPTs of {FULL_CELLS:,} numbers: each "
+            f"The noisy families of {listing(many)} are too large for CPTs of {FULL_CELLS:,} numbers: each "
             "effect has become a variable of its own."
         )
+    if many := [name for name in large if name not in noisy]:
+        found.append(f"The gates of {listing(many)} have too many inputs for one: their steps have become variables.")
+    if large:
         expanded = expand(plain)
         names: dict[str, str] = {}
         for extra in expanded.extra:
@@ -54,8 +60,9 @@ def as_noisymax(network: Network) -> tuple[Network, list[str]]:
     Every form of the result has the states of its child from winning to losing.
     """
     found = []
-    for child in [name for name, form in network.forms.items() if form.cpts]:
-        form, states = network.forms[child], network.states(child)
+    noisy = {name: form for name, form in network.forms.items() if isinstance(form, NoisyForm) and form.cpts}
+    for child, form in noisy.items():
+        states = network.states(child)
         winning_first = form.order[::-1] if form.takes_highest else form.order
         if states != winning_first:
             had_cuts = network.variable(child).cuts is not None
@@ -116,7 +123,9 @@ def _strengths(words: Sequence[str], name: str, sizes: tuple[int, ...]) -> list[
 def _with_direct_causes(network: Network, child: str) -> tuple[Network, list[str]]:
     """The network with a child each of whose causes is one parent, and the variables added for other causes."""
     states, before = network.states(child), network.parents[child]
-    form = _scaled(network.forms[child], states)
+    noisy = network.forms[child]
+    assert isinstance(noisy, NoisyForm)
+    form = _scaled(noisy, states)
     variables, parents, cpts = list(network.variables), dict(network.parents), dict(network.cpts)
     cpts.pop(child, None)
     cpt_of = dict(zip(form.causes, form.cpts, strict=True))
@@ -135,8 +144,8 @@ def _with_direct_causes(network: Network, child: str) -> tuple[Network, list[str
     parents[child] = tuple(direct)
     sets, effects = tuple((name,) for name in direct), [*small, *(() if leak[-1] == 1.0 else (leak,))]
     kind = "noisy-or" if len(states) == 2 else "noisy-max"
-    noisy = NoisyForm(kind, sets, states[::-1], len(effects) > len(sets), tuple(effects))
-    return Network(variables, parents, cpts, network.name, {**network.forms, child: noisy}), added
+    direct_form = NoisyForm(kind, sets, states[::-1], len(effects) > len(sets), tuple(effects))
+    return Network(variables, parents, cpts, network.name, {**network.forms, child: direct_form}), added
 
 
 def _scaled(form: NoisyForm, states: tuple[str, ...]) -> NoisyForm:
@@ -161,12 +170,12 @@ def _with_states(network: Network, name: str, states: Sequence[str]) -> Network:
         for child, cpt in network.cpts.items()
         if child not in network.forms
     }
-    forms = {
-        child: form.with_cpts(
-            [reordered(cpt, [*causes, child]) for causes, cpt in zip(form.causes, form.cpts, strict=False)]
-        )
-        for child, form in network.forms.items()
-    }
+    forms: dict[str, Form] = {}
+    for child, form in network.forms.items():
+        if isinstance(form, NoisyForm):  # a gate knows states by their names
+            pairs = zip(form.causes, form.cpts, strict=False)
+            form = form.with_cpts([reordered(cpt, [*causes, child]) for causes, cpt in pairs])
+        forms[child] = form
     return Network(variables, network.parents, cpts, network.name, forms)
 
 

@@ -1,6 +1,6 @@
 """Fault trees in the Open-PSA model exchange format: basic events, house events and gates become a network.
 
-Every event has the states `no` and `yes`. Gates of many inputs are decomposed (`gates.py`). A basic event without a
+Every event has the states `no` and `yes`, and gates stay gates (`model/gates.py`). A basic event without a
 probability, or with one that depends on a mission time, has no CPT. Event trees, common-cause groups and everything
 else of the format that would change a probability are refused; labels and attributes are skipped.
 """
@@ -13,8 +13,9 @@ from math import exp, prod
 
 from credo.errors import IncompleteCPTWarning, counted, listing, suggestion
 from credo.io.files import warn_caller
-from credo.io.gates import GATE_KINDS, PAIR_KINDS, GateBuilder, Input
+from credo.io.gates import KINDS, GateBuilder, Input
 from credo.io.xml_tree import XmlElement
+from credo.model.gates import PAIRS
 from credo.model.network import Network
 
 ROOT = "opsa-mef"
@@ -227,15 +228,15 @@ def _add_gates(builder: GateBuilder, model: _Model) -> None:
 def _add_formula(builder: GateBuilder, model: _Model, name: str, formula: XmlElement, scope: tuple[str, ...]) -> None:
     """A gate, and a gate for each formula in it that is more than a negation."""
     arguments = [child for child in formula if child.tag not in _SKIPPED]
-    if formula.tag not in GATE_KINDS:
-        formula.fail(f"The gate <{formula.tag}> of {name} cannot be read; {listing(GATE_KINDS)} can.")
+    if formula.tag not in KINDS:
+        formula.fail(f"The gate <{formula.tag}> of {name} cannot be read; {listing(tuple(KINDS))} can.")
     _require_number(formula, arguments, name)
     inputs = [_input(builder, model, f"{name} [{place}]", child, scope) for place, child in enumerate(arguments, 1)]
     builder.add_gate(name, formula.tag, inputs, _least(formula, name))
 
 
 def _require_number(formula: XmlElement, arguments: Sequence[XmlElement], name: str) -> None:
-    expected = 1 if formula.tag == "not" else 2 if formula.tag in PAIR_KINDS else None
+    expected = 1 if formula.tag == "not" else 2 if formula.tag in PAIRS else None
     if not arguments or (expected is not None and len(arguments) != expected):
         formula.fail(f"The gate <{formula.tag}> of {name} has {counted(len(arguments), 'input')}.")
 

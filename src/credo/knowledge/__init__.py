@@ -14,6 +14,7 @@ from credo.knowledge.declarations import (
 )
 from credo.knowledge.declared_network import declared_network
 from credo.knowledge.experts import Expert
+from credo.knowledge.gate import Gate, GateTerm, gate
 from credo.knowledge.independence import Independence, does_not_affect
 from credo.knowledge.influence import (
     Influence,
@@ -43,6 +44,8 @@ __all__ = [
     "DecisionDeclaration",
     "DependenceDeclaration",
     "Expert",
+    "Gate",
+    "GateTerm",
     "GroupDeclaration",
     "Independence",
     "Influence",
@@ -72,6 +75,7 @@ __all__ = [
     "different",
     "does_not_affect",
     "expert",
+    "gate",
     "kind_of",
     "knowledge_for",
     "lowers",

@@ -10,6 +10,7 @@ from credo.knowledge.names import mistake_at, name_text, states_given
 from credo.knowledge.statement_base import Reported
 from credo.knowledge.statements import Approximation, Comparison, NoisyFamily, Statement
 from credo.model.network import Network
+from credo.model.noisy import NoisyForm
 
 Sets = Sequence[Sequence[str]]  # of causes; one without names is the leak
 
@@ -26,7 +27,7 @@ def set_alone(term: Probability, sets: Sets) -> int | None:
 def check_alone(statements: Iterable[Statement], network: Network) -> Iterator[Reported]:
     """Every P(… alone) whose child is not noisy, or that is not about one state of each cause of a set."""
     statements = tuple(statements)
-    sets: dict[str, Sets] = {child: form.causes for child, form in network.forms.items()}
+    sets: dict[str, Sets] = {child: form.causes for child, form in network.forms.items() if isinstance(form, NoisyForm)}
     sets |= {str(family.child): family.sets for family in statements if isinstance(family, NoisyFamily)}
     for statement in statements:
         if isinstance(statement, Comparison | Approximation):

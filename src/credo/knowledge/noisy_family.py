@@ -20,13 +20,13 @@ from credo.knowledge.names import (
     own_parent,
 )
 from credo.knowledge.network_names import NetworkNames, check_parents
-from credo.knowledge.statement_base import Kind, Reported, Span, StatementBase, StatementRules, line_text
+from credo.knowledge.statement_base import FamilyStatement, Kind, Reported, Span, StatementRules, line_text
 
 NoisyKind = Literal["noisy-or", "noisy-and", "noisy-max", "noisy-min"]
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyFamily(StatementBase):
+class NoisyFamily(FamilyStatement):
     """`attack is noisy-or of {chol, bp}, {age}, {smoke} with leak`.
 
     Attributes
@@ -51,6 +51,11 @@ class NoisyFamily(StatementBase):
     leak: bool = False
     general_effects: bool = False
     span: Span | None = field(default=None, compare=False)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The members of all sets."""
+        return tuple(name for members in self.sets for name in members)
 
     def __str__(self) -> str:
         sets = ", ".join("{" + ", ".join(name_text(name) for name in members) + "}" for members in self.sets)
@@ -241,7 +246,7 @@ def _set_mistakes(child: Part, sets: Sequence[Part]) -> tuple[LineMistake, ...]:
 
 
 def _check_family(statement: NoisyFamily, names: NetworkNames) -> Iterator[LineMistake]:
-    child, members = statement.child, [name for members in statement.sets for name in members]
+    child, members = statement.child, statement.parents
     mistakes = [*check_parents(child, members, names)]
     yield from mistakes
     if child not in names.states:
@@ -256,10 +261,10 @@ def _check_family(statement: NoisyFamily, names: NetworkNames) -> Iterator[LineM
 
 
 def _check_families(statements: Sequence[Any]) -> Iterator[Reported]:
-    """Children that two statements declare noisy."""
-    first: dict[str, NoisyFamily] = {}
+    """Children whose dependence on their parents two statements declare, as noisy families or gates."""
+    first: dict[str, Any] = {}
     for family in statements:
-        if isinstance(family, NoisyFamily):
+        if isinstance(family, FamilyStatement):
             before = first.setdefault(family.child, family)
             if before is not family:
                 yield (
@@ -269,11 +274,11 @@ def _check_families(statements: Sequence[Any]) -> Iterator[Reported]:
 
 
 def _family_arcs(family: NoisyFamily) -> list[tuple[str, str]]:
-    return [(name, family.child) for names in family.sets for name in names]
+    return [(name, family.child) for name in family.parents]
 
 
 def _family_orders(family: NoisyFamily) -> list[tuple[str, bool]]:
-    return [(family.child, True), *((name, not family.general_effects) for names in family.sets for name in names)]
+    return [(family.child, True), *((name, not family.general_effects) for name in family.parents)]
 
 
 NOISY_FAMILY = StatementRules(

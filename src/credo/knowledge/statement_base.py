@@ -73,6 +73,15 @@ class StatementBase:
         return 'P("x=a").between(0.1, 0.3)'
 
 
+class FamilyStatement(StatementBase):
+    """A statement that says which parents a child has, and how it depends on them; each child has one at most.
+
+    Subclasses have a `child` and its `parents`, each name with its columns.
+    """
+
+    __slots__ = ()
+
+
 class UncertainStatement(StatementBase):
     """A statement that an expert may be unsure of."""
 

@@ -12,6 +12,7 @@ from credo.knowledge import comparison
 from credo.knowledge.comparison import APPROXIMATION, COMPARISON, Approximation, Comparison
 from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.experts import check_experts, expert_of
+from credo.knowledge.gate import GATE, Gate
 from credo.knowledge.independence import INDEPENDENCE, Independence
 from credo.knowledge.influence import INFLUENCE, SYNERGY, Influence, Synergy
 from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake, describe
@@ -27,6 +28,7 @@ __all__ = [
     "STATEMENTS",
     "Approximation",
     "Comparison",
+    "Gate",
     "Independence",
     "Influence",
     "NoisyFamily",
@@ -47,7 +49,7 @@ __all__ = [
     "words_of",
 ]
 
-Statement = Comparison | Approximation | Influence | Independence | Synergy | Order | NoisyFamily | TiedRows
+Statement = Comparison | Approximation | Influence | Independence | Synergy | Order | NoisyFamily | Gate | TiedRows
 
 STATEMENTS: dict[type, StatementRules] = {
     Comparison: COMPARISON,
@@ -57,6 +59,7 @@ STATEMENTS: dict[type, StatementRules] = {
     Synergy: SYNERGY,
     Order: ORDER,
     NoisyFamily: NOISY_FAMILY,
+    Gate: GATE,
     TiedRows: TIED_ROWS,
 }
 

@@ -26,9 +26,8 @@ from credo.knowledge.declarations import (
 from credo.knowledge.labels import LabelDeclaration, label_mistakes, unknown_labelled_states
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.network_names import NetworkNames, unknown_variable
-from credo.knowledge.noisy_family import NoisyFamily
 from credo.knowledge.state_order import natural_order
-from credo.knowledge.statement_base import Reported, line_text
+from credo.knowledge.statement_base import FamilyStatement, Reported, line_text
 from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
 
@@ -61,14 +60,14 @@ def structure_of(
 ) -> tuple[Structure, list[Reported]]:
     """What declarations say together, and where they contradict each other.
 
-    The sets of a noisy family among the statements are parents of its child, as if a declaration had said so.
+    Noisy families and gates among the statements name the parents of their child, as if a declaration had said so.
     """
     mentions: dict[str, list[tuple[Any, str]]] = {}
     states: dict[str, tuple[StatesDeclaration, tuple[str, ...]]] = {}
     parents: dict[str, dict[str, Any]] = {}  # child → parent → where that was declared
     cuts: dict[str, CutDeclaration] = {}
     wrong: list[Reported] = []
-    everything = [*declarations, *(statement for statement in statements if isinstance(statement, NoisyFamily))]
+    everything = [*declarations, *(statement for statement in statements if isinstance(statement, FamilyStatement))]
     for declaration in everything:
         for name in _names_in(declaration):
             mentions.setdefault(str(name), []).append((declaration, name))
@@ -79,7 +78,7 @@ def structure_of(
             if before != declaration:
                 facts = {"name": name_text(declaration.variable), "before": str(before), "place": line_text(before)}
                 wrong.append((declaration, mistake_at(declaration.variable, "cut-otherwise", **facts)))
-        elif isinstance(declaration, DependenceDeclaration | NoisyFamily):
+        elif isinstance(declaration, DependenceDeclaration | FamilyStatement):
             _add_parents(parents, declaration)
     wrong.extend(_cycle(parents, everything))
     wrong.extend(label_mistakes(everything))
@@ -104,8 +103,8 @@ def _names_in(declaration: Any) -> Iterator[str]:
         return
     elif isinstance(declaration, DependenceDeclaration):
         yield from (*declaration.children, *declaration.parents)
-    elif isinstance(declaration, NoisyFamily):
-        yield from (declaration.child, *(name for names in declaration.sets for name in names))
+    elif isinstance(declaration, FamilyStatement):
+        yield from (declaration.child, *declaration.parents)
     else:
         yield from declaration.variables
 
@@ -138,12 +137,9 @@ def _cut_states(cut: CutDeclaration, declared: tuple[StatesDeclaration, tuple[st
 
 def _add_parents(parents: dict[str, dict[str, Any]], declaration: Any) -> None:
     """Note the parents that one declaration names, each with the declaration that named it first."""
-    if isinstance(declaration, NoisyFamily):
-        children, added = (declaration.child,), tuple(name for names in declaration.sets for name in names)
-    else:
-        children, added = declaration.children, declaration.parents
+    children = declaration.children if isinstance(declaration, DependenceDeclaration) else (declaration.child,)
     for child in children:
-        for parent in added:
+        for parent in declaration.parents:
             if parent != child:  # else it is a mistake of its line
                 parents.setdefault(str(child), {}).setdefault(str(parent), declaration)
 

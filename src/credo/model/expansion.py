@@ -1,4 +1,4 @@
-"""A network with noisy families as one of ordinary CPTs: a hidden variable for each effect, and for each winner.
+"""A network with noisy families and gates as one of ordinary CPTs: hidden variables for effects, winners and steps.
 
 A child with 40 parents in 10 sets becomes 10 small CPTs and a chain of 9 comparisons, never a CPT with 2⁴⁰
 configurations:
@@ -7,7 +7,8 @@ configurations:
     effect 2 ─┴▶ winner of 2 ─┐
     effect 3 ─────────────────┴▶ winner of 3 … ▶ child
 
-So everything that handles hidden variables (inference, EM, knowledge about CPTs) handles noisy families.
+A gate becomes a tree of such comparisons, without effects. So everything that handles hidden variables (inference, EM,
+knowledge about CPTs) handles both.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo.model.gates import GateForm, gate_pieces
 from credo.model.network import Network, Variable
 from credo.types import Numbers
 
@@ -27,8 +29,10 @@ class Expansion:
 
     original: Network
     network: Network  # the original's variables first, in their order
-    effects: Mapping[str, tuple[str, ...]]  # child → the effect of each of its causes
-    winners: tuple[str, ...]  # variables whose CPTs only compare, the children of noisy families among them
+    effects: Mapping[str, tuple[str, ...]]  # child → the effect of each of its causes; a gate has none
+    # Variables whose CPTs only compare, the children of noisy families and gates among them; parents before children.
+    winners: tuple[str, ...]
+    steps: Mapping[str, tuple[str, ...]]  # gate → the variables that compute it, itself last
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -40,31 +44,46 @@ class Expansion:
         ordinary = {name: cpt for name, cpt in cpts.items() if name in self.original and name not in self.effects}
         forms = {}
         for child, effects in self.effects.items():
-            form = self.original.forms[child].with_cpts([cpts[effect] for effect in effects])
-            forms[child] = form.canonical(self.original.states(child)) if canonical else form
+            form = self.original.forms[child]
+            if not isinstance(form, GateForm):
+                form = form.with_cpts([cpts[effect] for effect in effects])
+                forms[child] = form.canonical(self.original.states(child)) if canonical else form
         return self.original.with_cpts(ordinary).with_forms(forms)
 
 
 def expand(network: Network) -> Expansion:
-    """The network with every noisy family expanded; the network itself if it has none."""
+    """The network with every noisy family and gate expanded; the network itself if it has none."""
     if not network.forms:
-        return Expansion(network, network, {}, ())
+        return Expansion(network, network, {}, (), {})
     variables, parents = list(network.variables), dict(network.parents)
     cpts = {name: cpt for name, cpt in network.cpts.items() if name not in network.forms}
     effects: dict[str, tuple[str, ...]] = {}
+    steps: dict[str, tuple[str, ...]] = {}
     winners: list[str] = []
     taken = set(network.names)
 
-    def add(name: str, states: tuple[str, ...], given: tuple[str, ...]) -> str:
+    def unused(name: str) -> str:
         while name in taken:
             name += "'"
         taken.add(name)
+        return name
+
+    def add(name: str, states: tuple[str, ...], given: tuple[str, ...]) -> str:
+        name = unused(name)
         variables.append(Variable(name, states))
         parents[name] = given
         return name
 
     for child, form in network.forms.items():
         states = network.states(child)
+        if isinstance(form, GateForm):
+            pieces = gate_pieces(form, child, states, {name: network.states(name) for name in form.parents}, unused)
+            variables += [Variable(piece.name, piece.states) for piece in pieces[:-1]]
+            parents.update((piece.name, piece.parents) for piece in pieces)
+            cpts.update((piece.name, piece.cpt) for piece in pieces)
+            effects[child], steps[child] = (), tuple(piece.name for piece in pieces)
+            winners += steps[child]
+            continue
         names = [add(f"{child} by {', '.join(causes) or 'leak'}", states, causes) for causes in form.causes]
         effects[child] = tuple(names)
         cpts.update(zip(names, form.cpts, strict=False))
@@ -77,4 +96,4 @@ def expand(network: Network) -> Expansion:
         cpts[child] = np.eye(len(states)) if len(names) == 1 else wins
         winners.append(child)
     expanded = Network(variables, parents, cpts, network.name)
-    return Expansion(network, expanded, effects, tuple(winners))
+    return Expansion(network, expanded, effects, tuple(winners), steps)

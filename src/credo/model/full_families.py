@@ -13,6 +13,8 @@ import numpy as np
 
 from credo.errors import TooLargeError, readable_bytes
 from credo.memory import memory_limit_or_default
+from credo.model.expansion import expand
+from credo.model.gates import GateForm
 from credo.model.network import Network
 from credo.model.noisy import full_cpt
 
@@ -24,16 +26,21 @@ def with_full_families(
 ) -> Network:
     """The network with full CPTs in place of its noisy families, given the known states of some variables.
 
+    Gates are expanded: further variables come after those of the network.
     A family loses the parents whose states are `known`, and all of them where an intervention sets its child.
     """
     if not network.forms:
         return network
     states = {**known, **interventions}
     parents, cpts = dict(network.parents), dict(network.cpts)
+    gates = {}
     for child, form in network.forms.items():
         own = network.states(child)
         if child in interventions:
             parents[child], cpts[child] = (), np.full(len(own), 1.0 / len(own))
+            continue
+        if isinstance(form, GateForm):  # its steps have one value for each of its inputs' states: nothing is summed
+            gates[child] = form
             continue
         left = [parent for parent in network.parents[child] if parent not in states]
         cells = prod(len(network.states(each)) for each in (*left, child))
@@ -52,4 +59,4 @@ def with_full_families(
             )
             effects.append(([each for each in causes if each not in states], cpt[chosen]))
         parents[child], cpts[child] = tuple(left), full_cpt(form, left, own, effects)
-    return Network(network.variables, parents, cpts, network.name)
+    return expand(Network(network.variables, parents, cpts, network.name, gates)).network

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from credo.errors import NetworkError, TooLargeError, UnknownVariableError, counted, first_duplicate, listing
 from credo.model.cut_points import CutPoints
+from credo.model.gates import GateForm, check_gate, gate_cpt
 from credo.model.network_conveniences import NetworkConveniences
 from credo.model.network_validation import (
     check_cuts,
@@ -30,6 +31,7 @@ from credo.model.state_texts import state_of
 from credo.types import Numbers
 
 SHOWN_STATES = 8  # of a variable that is printed
+Form = NoisyForm | GateForm  # of a family that has no CPT of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,8 @@ class Network(NetworkConveniences):
         CPTs with axes (parents…, child). A variable without a CPT is structure to be learned.
     name : str, default "network"
         The name of the network.
-    forms : mapping from str to NoisyForm, optional
-        The families that are noisy. Their full CPTs are computed where they are small enough.
+    forms : mapping from str to NoisyForm or GateForm, optional
+        The families that are noisy, and the gates. Their full CPTs are computed where they are small enough.
     edges : sequence of pairs of str, optional
         The arcs, each as (parent, child): another way to give the parents.
     ordered : sequence of str, optional
@@ -122,8 +124,8 @@ class Network(NetworkConveniences):
         The CPTs, read-only, with axes (parents…, child).
     name : str
         The name of the network.
-    forms : mapping from str to NoisyForm
-        The noisy families.
+    forms : mapping from str to NoisyForm or GateForm
+        The noisy families and the gates.
     order : tuple of str
         The names, parents before children.
 
@@ -154,7 +156,7 @@ class Network(NetworkConveniences):
     parents: Mapping[str, tuple[str, ...]]
     cpts: Mapping[str, Numbers]
     name: str
-    forms: Mapping[str, NoisyForm]
+    forms: Mapping[str, Form]
     order: tuple[str, ...]
     _by_name: Mapping[str, Variable]
 
@@ -164,7 +166,7 @@ class Network(NetworkConveniences):
         parents: Mapping[str, Sequence[str]] | None = None,
         cpts: Mapping[str, ArrayLike] | None = None,
         name: str = "network",
-        forms: Mapping[str, NoisyForm] | None = None,
+        forms: Mapping[str, Form] | None = None,
         edges: Iterable[tuple[str, str]] | None = None,
         ordered: Sequence[str] = (),
     ) -> None:
@@ -200,8 +202,8 @@ class Network(NetworkConveniences):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every variable has a CPT; a noisy family has one if its small CPTs are given."""
-        return all(name in self.cpts or (name in self.forms and self.forms[name].cpts) for name in self.names)
+        """Whether every variable has a CPT; a noisy family has one if its small CPTs are given, a gate always."""
+        return all(name in self.cpts or (name in self.forms and self.forms[name].has_numbers) for name in self.names)
 
     def variable(self, name: str) -> Variable:
         """The variable of this name.
@@ -339,19 +341,20 @@ class Network(NetworkConveniences):
         NetworkError
             If the variable has no CPT.
         TooLargeError
-            If the variable is a noisy family whose full CPT would be too large.
+            If the variable is a noisy family or a gate whose full CPT would be too large.
         """
         self.variable(name)
         try:
             return self.cpts[name]
         except KeyError:
-            if name in self.forms and self.forms[name].cpts:
+            form = self.forms.get(name)
+            if form is not None and form.has_numbers:
                 cells = prod(self.shape(name))
-                raise TooLargeError(
-                    f"The full CPT of {name} has {float(cells):.1e} numbers; it is kept as {self.forms[name].kind} "
-                    f"of small CPTs, in network.forms[{name!r}].cpts.",
-                    8 * cells,
-                ) from None
+                how = f"the gate network.forms[{name!r}]"
+                if not isinstance(form, GateForm):
+                    how = f"{form.kind} of small CPTs, in network.forms[{name!r}].cpts"
+                message = f"The full CPT of {name} has {float(cells):.1e} numbers; it is kept as {how}."
+                raise TooLargeError(message, 8 * cells) from None
             raise NetworkError(
                 f"Variable {name} has no CPT: this network, or this part of it, is not learned yet."
             ) from None
@@ -374,12 +377,12 @@ class Network(NetworkConveniences):
         forms = {name: form for name, form in self.forms.items() if name not in cpts}
         return self._with_numbers({**self.cpts, **cpts}, forms)
 
-    def with_forms(self, forms: Mapping[str, NoisyForm]) -> Network:
-        """The same network with some families made noisy.
+    def with_forms(self, forms: Mapping[str, Form]) -> Network:
+        """The same network with some families made noisy, or gates.
 
         Parameters
         ----------
-        forms : mapping from str to NoisyForm
+        forms : mapping from str to NoisyForm or GateForm
             How each of these variables depends on its parents.
 
         Returns
@@ -390,12 +393,12 @@ class Network(NetworkConveniences):
         return self._with_numbers(self.cpts, {**self.forms, **forms})
 
     def without_cpts(self) -> Network:
-        """The structure alone: variables, parents, and which families are noisy.
+        """The structure alone: variables, parents, and which families are noisy or gates.
 
         Returns
         -------
         Network
-            A new network without numbers.
+            A new network without numbers, except for those of gates.
         """
         forms = {name: form.without_cpts() for name, form in self.forms.items()}
         return self._with_numbers({}, forms)
@@ -455,7 +458,8 @@ class Network(NetworkConveniences):
         for variable in self.variables:
             parents = self.parents[variable.name]
             given = f"; parents: {listing(parents)}" if parents else ""
-            kind = f"; {self.forms[variable.name].kind}" if variable.name in self.forms else ""
+            form = self.forms.get(variable.name)
+            kind = "" if form is None else f"; {form if isinstance(form, GateForm) else form.kind}"
             cuts = f"; cut at {variable.cuts}" if variable.cuts is not None else ""
             order = "; from low to high" if variable.is_ordered else ""
             lines.append(f"  {variable.name}: {listing(variable.states, SHOWN_STATES)}{order}{cuts}{given}{kind}")
@@ -466,7 +470,7 @@ class Network(NetworkConveniences):
         amounts = (counted(len(self), "variable"), counted(arcs, "arc"), counted(len(self.cpts), "CPT"))
         return f"Network {self.name!r}: {', '.join(amounts)}"
 
-    def _with_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, NoisyForm]) -> Network:
+    def _with_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, Form]) -> Network:
         """The same variables and parents, which were checked before, with these CPTs and noisy families."""
         network = object.__new__(Network)
         for each in ("variables", "name", "_by_name", "parents", "order"):
@@ -474,23 +478,32 @@ class Network(NetworkConveniences):
         network._assign_numbers(cpts, forms)
         return network
 
-    def _assign_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, NoisyForm]) -> None:
+    def _assign_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, Form]) -> None:
         object.__setattr__(self, "forms", MappingProxyType(self._checked_forms(forms)))
         object.__setattr__(self, "cpts", MappingProxyType(self._checked_cpts({**cpts, **self._full_cpts()})))
 
-    def _checked_forms(self, forms: Mapping[str, NoisyForm]) -> dict[str, NoisyForm]:
+    def _checked_forms(self, forms: Mapping[str, Form]) -> dict[str, Form]:
         for name, form in forms.items():
+            if isinstance(form, GateForm):
+                check_gate(
+                    form, name, {each: self.states(each) for each in (name, *self.parents[self.variable(name).name])}
+                )
+                continue
             sizes = {parent: len(self.states(parent)) for parent in self.parents[self.variable(name).name]}
             check_form(name, self.states(name), sizes, form)
         return {name: forms[name] for name in self.names if name in forms}
 
     def _full_cpts(self) -> dict[str, Numbers]:
-        """The full CPTs of the noisy families that are small enough."""
-        return {
-            name: full_cpt(form, self.parents[name], self.states(name))
-            for name, form in self.forms.items()
-            if form.cpts and prod(self.shape(name)) <= FULL_CELLS
-        }
+        """The full CPTs of the noisy families and gates that are small enough."""
+        found = {}
+        for name, form in self.forms.items():
+            if form.has_numbers and prod(self.shape(name)) <= FULL_CELLS:
+                parents, states = self.parents[name], self.states(name)
+                if isinstance(form, GateForm):
+                    found[name] = gate_cpt(form, parents, states, {each: self.states(each) for each in parents})
+                else:
+                    found[name] = full_cpt(form, parents, states)
+        return found
 
     def _checked_cpts(self, cpts: Mapping[str, ArrayLike]) -> dict[str, Numbers]:
         """Valid, read-only CPTs in the order of the variables, whatever order they came in."""

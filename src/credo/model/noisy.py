@@ -93,6 +93,11 @@ class NoisyForm:
         """The sets of parents, and an empty one for the leak."""
         return (*self.sets, ()) if self.leak else self.sets
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether its small CPTs are given."""
+        return self.cpts != ()
+
     def wins(self, states: Sequence[str]) -> Numbers:
         """P(winner | one effect, another): 1 where the winner is the stronger of the two.
 
@@ -174,12 +179,12 @@ class NoisyForm:
             scaled.append(cpt)
         return self.with_cpts(scaled)
 
-    def same(self, other: NoisyForm, states: Sequence[str]) -> bool:
+    def same(self, other: object, states: Sequence[str]) -> bool:
         """Whether two forms give the child the same distribution, in whatever scale.
 
         Parameters
         ----------
-        other : NoisyForm
+        other : object
             Another form.
         states : sequence of str
             The states of the child as the network lists them.
@@ -189,7 +194,7 @@ class NoisyForm:
         bool
             True if the canonical forms are equal.
         """
-        return self.canonical(states) == other.canonical(states)
+        return isinstance(other, NoisyForm) and self.canonical(states) == other.canonical(states)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NoisyForm) or self._key() != other._key() or len(self.cpts) != len(other.cpts):

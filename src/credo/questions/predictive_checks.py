@@ -17,6 +17,7 @@ from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
 from credo.io.row_sample import MOST_ROWS, RowSample, with_rows
 from credo.io.tables import read_table
 from credo.model.expansion import expand
+from credo.model.gates import GateForm
 from credo.model.network import Network
 from credo.model.noisy import full_cpt
 from credo.posterior.draws import PosteriorResult, cpt_draws, draw_count
@@ -177,9 +178,13 @@ def _cpts(fit: Fit, replicates: int) -> tuple[BatchedCPTs, int]:
         if name not in expansion.effects:
             values = drawn(name)
         else:
-            if prod(shape) > MOST_CPT:
+            form = fit.network.forms[name]
+            if isinstance(form, GateForm) and name in fit.network.cpts:
+                found[name] = fit.network.cpts[name].reshape(1, -1, shape[-1])
+                continue
+            if isinstance(form, GateForm) or prod(shape) > MOST_CPT:
                 raise OptionError(f"The full CPT of {name} is too large to compare what it produces with the data.")
-            form, effects = fit.network.forms[name], [drawn(effect) for effect in expansion.effects[name]]
+            effects = [drawn(effect) for effect in expansion.effects[name]]
             parents, states = fit.network.parents[name], fit.network.states(name)
             values = np.stack(
                 [

@@ -19,6 +19,7 @@ from credo.explain.summary import what_is_contradicted, what_was_learned, what_w
 from credo.explain.violations import ONLY_CHECKED
 from credo.findings import Finding
 from credo.model.expansion import expand
+from credo.model.gates import GateForm
 from credo.model.network import Network
 from credo.posterior.beliefs import ExpertReliability
 from credo.probability_texts import belief_digits, interval_digits, probability_digits
@@ -223,6 +224,8 @@ def _cpts(fit: Fit, name: str) -> list[RenderableType]:
     if name not in expansion.effects:
         return [_cpt(fit, fit.network, name)]
     form = fit.network.forms[name]
+    if isinstance(form, GateForm):
+        return [Text(f"{name} is {form}: its CPT is known.", style="bold")]
     title = Text(f"{name} is {form.kind} of {counted(len(form.causes), 'independent cause')}:", style="bold")
     return [title, *(_cpt(fit, expansion.network, effect) for effect in expansion.effects[name])]
 

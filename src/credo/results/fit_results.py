@@ -18,6 +18,7 @@ from credo.io.origin import Origin
 from credo.io.row_sample import RowSample
 from credo.knowledge import Knowledge
 from credo.model.expansion import expand
+from credo.model.gates import GateForm
 from credo.model.network import Network
 from credo.results.conveniences import FitConveniences
 from credo.results.fit_statements import (
@@ -462,13 +463,17 @@ class Fit(FitConveniences):
                     ],
                 }
                 for name, form in network.forms.items()
+                if not isinstance(form, GateForm)
             },
+            "gates": {name: str(form) for name, form in network.forms.items() if isinstance(form, GateForm)},
         }
 
     def _require_own_cpt(self, name: str) -> None:
         effects = expand(self.network).effects
         if name in effects:
             form = self.network.forms[name]
+            if isinstance(form, GateForm):
+                raise OptionError(f"{name} is {form}: its CPT is not learned, and has no interval.")
             raise OptionError(f"{name} is {form.kind}: ask for one of its small CPTs, {', '.join(effects[name])}.")
         if not any(name in small for small in effects.values()):
             self.network.variable(name)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from credo.errors import FormatError
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS
+from credo.model.gates import GateForm
 from credo.model.layout import Layout
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
@@ -36,6 +37,7 @@ NETWORK_PARTS: dict[str, Any] = {
     "cpts": Mapping[str, Numbers],
     "forms": Mapping[str, NoisyForm],
 }
+GATES = Mapping[str, GateForm]  # beside them, where the network has gates
 NOT_FINITE = ("nan", "inf", "-inf")
 
 
@@ -93,8 +95,11 @@ class Writer:
 
     def _network(self, network: Network, place: str) -> dict[str, Any]:
         own = {name: cpt for name, cpt in network.cpts.items() if name not in network.forms}  # full CPTs are computed
-        given = {"cpts": own, **{part: getattr(network, part) for part in NETWORK_PARTS if part != "cpts"}}
-        return {part: self.value(given[part], hint, _under(place, part)) for part, hint in NETWORK_PARTS.items()}
+        gates = {name: form for name, form in network.forms.items() if isinstance(form, GateForm)}
+        noisy = {name: form for name, form in network.forms.items() if name not in gates}
+        given = {part: getattr(network, part) for part in NETWORK_PARTS} | {"cpts": own, "forms": noisy}
+        found = {part: self.value(given[part], hint, _under(place, part)) for part, hint in NETWORK_PARTS.items()}
+        return found | {"gates": self.value(gates, GATES, _under(place, "gates"))} if gates else found
 
     def _one_of(self, value: Any, members: Sequence[Any], place: str) -> Any:
         if value is None:
@@ -160,10 +165,12 @@ class Reader:
     def value(self, hint: Any, plain: Any, place: str) -> Any:
         """A value of an annotated type."""
         if hint is Network:
-            self._require(isinstance(plain, dict) and set(plain) == set(NETWORK_PARTS), place, "it is not a network")
-            return Network(
-                **{part: self.value(own, plain[part], _under(place, part)) for part, own in NETWORK_PARTS.items()}
-            )
+            is_network = isinstance(plain, dict) and set(plain) - {"gates"} == set(NETWORK_PARTS)
+            self._require(is_network, place, "it is not a network")
+            parts = {part: self.value(own, plain[part], _under(place, part)) for part, own in NETWORK_PARTS.items()}
+            if "gates" in plain:
+                parts["forms"] |= self.value(GATES, plain["gates"], _under(place, "gates"))
+            return Network(**parts)
         if hint is Layout:
             return self._layout(plain, place)
         if hint is Method:

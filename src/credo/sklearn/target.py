@@ -12,7 +12,8 @@ from credo.errors import TooLargeError, UnknownStateError, readable_bytes, sugge
 from credo.io.columns import MISSING, Lexicon, text_of
 from credo.knowledge import Knowledge
 from credo.knowledge.state_order import Order
-from credo.knowledge.statements import Influence, NoisyFamily
+from credo.knowledge.statement_base import FamilyStatement
+from credo.knowledge.statements import Influence
 from credo.model.network import Network, Variable
 from credo.model.state_texts import plain
 
@@ -62,7 +63,7 @@ def require_fillable_cpt(knowledge: Knowledge, target: str) -> None:
     """Raise if the full CPT of the target would be far larger than data can fill, before it is allocated."""
     network = knowledge.network
     cells = prod(network.shape(target))
-    noisy = any(isinstance(stated, NoisyFamily) and stated.child == target for stated in knowledge.statements)
+    noisy = any(isinstance(stated, FamilyStatement) and stated.child == target for stated in knowledge.statements)
     if noisy or cells <= MOST_CELLS:
         return
     parents, kind = network.parents[target], "noisy-or" if len(network.states(target)) == 2 else "noisy-max"

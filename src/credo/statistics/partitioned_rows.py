@@ -19,6 +19,7 @@ from credo.io.columns import no_rows, no_weight
 from credo.io.complete_rows import rows_left_out
 from credo.io.dataset import Dataset, concatenate, extended
 from credo.io.folds import folds_of_rows
+from credo.io.gate_rows import GateStep, filled_in
 from credo.io.number_columns import NumbersSeen, merged
 from credo.io.partitions import FilePartition, FramePartition, Place, read_partition
 from credo.io.row_sample import MOST_ROWS, RowSample, with_rows
@@ -55,6 +56,7 @@ class Reading:
     memory_limit: int | None
     complete_rows: bool = False  # leave the others out
     fold: FoldChoice | None = None
+    steps: tuple[GateStep, ...] = ()  # of gates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +125,8 @@ def read_rows(item: Item, number: int, reading: Reading) -> ReadRows:
     found = list(_chosen_rows(item, number, reading))
     if not found:
         return ReadRows(None)
-    rows = extended(concatenate([each.rows for each in found]), reading.layout.network)
+    network = reading.layout.network
+    rows, _ = filled_in(extended(concatenate([each.rows for each in found]), network), network, reading.steps)
     incomplete_variables = tuple(dict.fromkeys(name for each in found for name in each.incomplete_variables))
     return ReadRows(rows, found[0].place.name, sum(each.left_out for each in found), incomplete_variables)
 
@@ -158,7 +161,9 @@ def _one_row(item: Item, number: int, reading: Reading, row: int) -> tuple[Datas
         if row < len(part):
             chosen = np.zeros(len(part), dtype=np.bool_)
             chosen[row] = True
-            return extended(part.rows(chosen), reading.layout.network), Place(found.place.name, int(found.numbers[row]))
+            network = reading.layout.network
+            own, _ = filled_in(extended(part.rows(chosen), network), network, reading.steps)
+            return own, Place(found.place.name, int(found.numbers[row]))
         row -= len(part)
     raise DataError("The table changed while it was learned from.")
 
@@ -325,16 +330,28 @@ class PartitionedRows:
         item = next(item for number, item in enumerate(self.items) if number == part)
         return self.executor.one(_one_row, item, part, self.reading, row)
 
-    def _impossible(self, found: RowInPart) -> ImpossibleRowError:
+    def _impossible(self, found: RowInPart, gates: Sequence[str] = ()) -> ImpossibleRowError:
         dataset, place = self._read_row(found.part, found.row)
         variables = self.reading.layout.network.variables
         values = [
             f"{variables[v].name}={variables[v].states[dataset.codes[0, v]]}"
             for v in found.variables
-            if dataset.codes[0, v] >= 0
+            if dataset.codes[0, v] >= 0 and (v < len(self.reading.network) or not gates)
         ]
         row = sum(self.summary.rows[: found.part]) + found.row + 1
-        return ImpossibleRowError(row, values, place=_place_text(place))
+        return ImpossibleRowError(row, values, place=_place_text(place), gates=gates)
+
+    def require_gates(self, network: Network) -> None:
+        """Raise for a row with complete inputs that contradicts a gate; `network` is the expanded one with its CPTs."""
+        layout = Layout.of(self.reading.layout.network)
+        for step in self.reading.steps:
+            name = network.names[step.place]
+            wrong = (network.cpts[name].reshape(-1) == 0) & (self.summary.counts.of(name).ravel() > 0)
+            if wrong.any():
+                cells = layout.offsets[name] + np.flatnonzero(wrong)
+                found, _ = self.executor.prepare(_rows_with, self.items, _first_of, self.reading, layout, cells)
+                assert found is not None
+                raise self._impossible(found, (step.gate,))
 
     def _impossible_family(self, layout: Layout, cells: Indices, theta: Numbers) -> ImpossibleRowError:
         """The first row that has a complete family of probability zero."""

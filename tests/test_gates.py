@@ -1,0 +1,240 @@
+"""Gates: fault trees in the language, against enumeration and values by hand."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb, prod
+
+import numpy as np
+import polars as pl
+import pytest
+
+import credo
+
+EVENTS = ("no", "yes")
+RATES = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
+
+
+def by_enumeration(function, rates: dict[str, float] = RATES) -> float:
+    """P(function of the events) as a sum over all of their states."""
+    total = 0.0
+    for values in product((False, True), repeat=len(rates)):
+        weight = prod(rate if value else 1 - rate for rate, value in zip(rates.values(), values, strict=True))
+        total += weight * bool(function(*values))
+    return total
+
+
+LINES = {
+    "top is or of a, b, c, d": lambda a, b, c, d: a or b or c or d,
+    "top is an or of a, b, not c, d": lambda a, b, c, d: a or b or not c or d,
+    "top is and of a, b, c, d": lambda a, b, c, d: a and b and c and d,
+    "top is and of not a, not b, c and d": lambda a, b, c, d: not a and not b and c and d,
+    "top is 2 of a, b, c, d": lambda a, b, c, d: a + b + c + d >= 2,
+    "top is at least 3 of a, b, c, not d": lambda a, b, c, d: a + b + c + (not d) >= 3,
+    "top is 1 of a, b, c, d": lambda a, b, c, d: a or b or c or d,
+    "top is 4 of a, b, c, d": lambda a, b, c, d: a and b and c and d,
+    "top is xor of a, b, c, d": lambda a, b, c, d: (a + b + c + d) % 2,
+    "top is nor of a, b, c, d": lambda a, b, c, d: not (a or b or c or d),
+    "top is nand of a, b, c, d": lambda a, b, c, d: not (a and b and c and d),
+    "top is max of a, b, c, d": lambda a, b, c, d: max(a, b, c, d),
+    "top is min of a, b, c, d": lambda a, b, c, d: min(a, b, c, d),
+    "top is or of a=no, b=yes, not c=yes, d": lambda a, b, c, d: not a or b or not c or d,
+}
+
+
+def asked(fit: credo.Fit, question: str) -> float:
+    """The one number that a question asks for."""
+    return float(fit.query(question).frame["probability"][0])
+
+
+def learned(line: str, rates: dict[str, float] = RATES, rows: int = 1, **options: object) -> credo.Fit:
+    """A fit in which the rates are fixed CPTs, and the gate's child has no column."""
+    names = ", ".join([*rates, "top"])
+    network = credo.declared_network(f"variables {names}: no, yes\n{line}").network
+    network = network.with_cpts({name: [1 - rate, rate] for name, rate in rates.items()})
+    table = pl.DataFrame({name: ["no"] * rows for name in rates})
+    return credo.fit(network, table, line, fixed=list(rates), method="map", **options)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_gate_has_the_probability_that_enumeration_gives(line: str) -> None:
+    function = LINES[line]
+    fit = learned(line)
+    assert asked(fit, "P(top=yes)") == pytest.approx(by_enumeration(function), abs=1e-14)
+    for values in product((0, 1), repeat=4):
+        assert fit.network.cpts["top"][values][1] == float(bool(function(*values)))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_gate_reads_back_as_it_is_written(line: str) -> None:
+    network = credo.declared_network(f"variables a, b, c, d, top: no, yes\n{line}").network
+    (statement,) = credo.Knowledge(network, line).statements
+    (again,) = credo.Knowledge(network, str(statement)).statements
+    assert again == statement
+
+
+def test_same_and_not_follow_one_input() -> None:
+    text = "variables a, b, c: no, yes\nb is the same as a\nc is not a\nP(a=yes) = 0.25"
+    network = credo.declared_network(text).network.with_cpts({"a": [0.75, 0.25]})
+    fit = credo.fit(network, pl.DataFrame({"a": ["no", "yes"]}), text, fixed=["a"])
+    assert asked(fit, "P(b=yes)") == pytest.approx(0.25)
+    assert asked(fit, "P(c=yes)") == pytest.approx(0.75)
+    assert asked(fit, "P(c=yes | b=yes)") == pytest.approx(0.0)
+
+
+def test_max_and_min_take_ordered_states() -> None:
+    text = "variables a, b, top, least: mild, moderate, severe\ntop is max of a, b\nleast is min of a, b"
+    network = credo.declared_network(text).network.with_cpts({"a": [0.2, 0.3, 0.5], "b": [0.6, 0.3, 0.1]})
+    fit = credo.fit(network, pl.DataFrame({"a": ["mild"]}), text, fixed=["a", "b"])
+    assert asked(fit, "P(top=mild)") == pytest.approx(0.2 * 0.6)
+    assert asked(fit, "P(top=severe)") == pytest.approx(1 - 0.5 * 0.9)
+    assert asked(fit, "P(least=severe)") == pytest.approx(0.5 * 0.1)
+    assert asked(fit, "P(least=mild)") == pytest.approx(1 - 0.8 * 0.4)
+
+
+def test_forty_inputs_cost_little_and_keep_small_digits() -> None:
+    rate, names = 1e-9, [f"e{number}" for number in range(40)]
+    rates = dict.fromkeys(names, rate)
+    inputs = ", ".join(names)
+    fit = learned(f"top is or of {inputs}", rates)
+    assert asked(fit, "P(top=yes)") == pytest.approx(-np.expm1(40 * np.log1p(-rate)), rel=1e-9)
+    fit = learned(f"top is 2 of {inputs}", rates)
+    exact = sum(comb(40, k) * rate**k * (1 - rate) ** (40 - k) for k in range(2, 41))
+    assert asked(fit, "P(top=yes)") == pytest.approx(exact, rel=1e-9)
+    assert asked(fit, "P(top=yes | e0=yes)") == pytest.approx(-np.expm1(39 * np.log1p(-rate)), rel=1e-9)
+    rare = learned(f"top is and of {names[0]}, {names[1]}", dict.fromkeys(names[:2], 3e-5))
+    assert "P(top=yes) = 9e-10" in str(rare.query("P(top=yes)"))
+
+
+def test_setting_an_input_or_the_gate_is_exact() -> None:
+    fit = learned("top is or of a, b, c, d")
+    total = by_enumeration(LINES["top is or of a, b, c, d"])
+    assert asked(fit, "P(top=yes | do(a=yes))") == pytest.approx(1.0)
+    assert asked(fit, "P(a=yes | do(top=yes))") == pytest.approx(0.1)
+    assert asked(fit, "P(a=yes | top=yes)") == pytest.approx(0.1 / total)
+
+
+TREE = """
+variables pump1, pump2, valve, train, top: no, yes
+train is and of pump1, pump2
+top is or of train, valve
+"""
+
+
+def test_rates_are_learned_from_complete_rows_without_em() -> None:
+    rows = pl.DataFrame(
+        {
+            "pump1": ["no", "yes", "yes", "no"],
+            "pump2": ["no", "no", "yes", "no"],
+            "valve": ["no", "no", "no", "yes"],
+            "top": ["no", "no", "yes", "yes"],
+        }
+    )
+    fit = credo.fit(TREE, rows, method="ml")
+    assert fit.network.cpts["pump1"][1] == pytest.approx(0.5)
+    assert fit.network.cpts["valve"][1] == pytest.approx(0.25)
+    assert not fit.is_incomplete
+    assert asked(fit, "P(top=yes)") == pytest.approx(1 - (1 - 0.5 * 0.25) * 0.75)
+
+
+def test_em_learns_the_rate_of_an_input_from_the_gate_alone() -> None:
+    # Only the top event is seen; valve never fails, so that P(top) = P(pump1) P(pump2), and pump2 is known.
+    text = TREE + "P(pump2=yes) = 0.5\nP(valve=yes) = 0"
+    rows = pl.DataFrame({"top": ["yes"] * 3 + ["no"] * 9})
+    fit = credo.fit(text, rows, method="cml")
+    assert asked(fit, "P(top=yes)") == pytest.approx(0.25, abs=1e-6)
+    assert fit.network.cpts["pump1"][1] == pytest.approx(0.5, abs=1e-5)
+
+
+def test_the_posterior_of_a_gate_is_that_of_its_input() -> None:
+    # top = a or b, and b's rate is known: P(top) = 1 - 0.8 (1 - P(a)) in every draw.
+    text = "variables a, b, top: no, yes\ntop is or of a, b\nP(b=yes) = 0.2"
+    fit = credo.fit(text, pl.DataFrame({"top": ["yes", "yes", "no"]}), method="posterior", seed=1)
+    top, cause = fit.query("P(top=yes)"), fit.query("P(a=yes)")
+    for of_top, of_cause in zip((float(top), *top.interval), (float(cause), *cause.interval), strict=True):
+        assert of_top == pytest.approx(1 - 0.8 * (1 - of_cause), abs=0.02)
+    assert 0.3 < float(cause) < 0.8
+
+
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        ({"pump1": "yes", "pump2": "yes", "valve": "no", "train": "no", "top": "no"}, 3),
+        ({"pump1": "no", "pump2": None, "valve": "no", "train": "yes", "top": "yes"}, 3),
+        ({"pump1": None, "pump2": None, "valve": "yes", "train": None, "top": "no"}, 4),
+        ({"pump1": "no", "pump2": None, "valve": "no", "train": None, "top": "yes"}, 4),
+    ],
+)
+def test_a_row_that_contradicts_a_gate_is_named_with_its_line(row: dict[str, str | None], line: int) -> None:
+    good = {"pump1": "no", "pump2": "yes", "valve": "no", "train": "no", "top": "no"}
+    with pytest.raises(credo.ImpossibleRowError, match=f"line {line}") as found:
+        credo.fit(TREE, pl.DataFrame([good, good, row]))
+    assert found.value.row == 3
+    assert "Row 3" in str(found.value)
+
+
+def test_statements_about_the_top_event_limit_the_inputs() -> None:
+    text = "variables a, b, top: no, yes\ntop is and of a, b\nP(top=yes) is at most 1%\nP(a=yes) = 0.5"
+    rows = pl.DataFrame({"a": ["no", "yes"] * 5, "b": ["yes", "no"] * 5})
+    fit = credo.fit(text, rows, method="cml")
+    assert fit.network.cpts["b"][1] == pytest.approx(0.02, rel=1e-3)
+
+
+MISTAKES = {
+    "top is or of a, a": "twice",
+    "top is 5 of a, b": "2 inputs",
+    "top is 0 of a, b": "whole number",
+    "top is 1.5 of a, b": "whole number",
+    "top is or of a, top": "itself",
+    "top is or of a, bb": '"bb"',
+    "level is or of a, b": "two",
+    "top is or of a, level": "level=",
+    "top is max of a, level": "states",
+    "top is or of a=maybe, b": '"maybe"',
+}
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_in_a_gate_is_named_with_its_line(line: str) -> None:
+    text = f"variables a, b, top: no, yes\nvariable level: low, medium, high\n{line}"
+    with pytest.raises(credo.KnowledgeError, match=MISTAKES[line]) as found:
+        credo.fit(text, pl.DataFrame({"a": ["no", "yes"], "b": ["no", "no"]}))
+    assert found.value.mistakes[0].line == 3
+
+
+def test_a_parent_that_the_gate_leaves_out_is_a_mistake() -> None:
+    text = "variables a, b, top: no, yes\ntop depends on a, b\ntop is same as a"
+    with pytest.raises(credo.KnowledgeError, match="leaves out") as found:
+        credo.fit(text, pl.DataFrame({"a": ["no", "yes"], "b": ["no", "no"]}))
+    assert found.value.mistakes[0].line == 3
+
+
+def test_one_child_has_one_form() -> None:
+    text = "variables a, b, top: no, yes\ntop is or of a, b\ntop is noisy-or of {a}, {b}"
+    with pytest.raises(credo.KnowledgeError, match="line 2"):
+        credo.fit(text, pl.DataFrame({"a": ["no", "yes"], "b": ["no", "no"]}))
+
+
+def test_a_gate_made_in_python_is_the_line() -> None:
+    assert str(credo.gate("top", "or", ["pump1", "not pump2"])) == "top is or of pump1, not pump2"
+    assert str(credo.gate("top", 2, ["a", "b", "c=stuck"])) == "top is 2 of a, b, c=stuck"
+    assert str(credo.gate("top", "not", ["a"])) == "top is not a"
+    assert str(credo.gate("top", "same as", ["a"])) == "top is same as a"
+
+
+def test_a_saved_fit_keeps_its_gates(tmp_path) -> None:
+    names = [f"e{number}" for number in range(20)]
+    fit = learned(f"top is 3 of {', '.join(names)}", dict.fromkeys(names, 0.1))
+    fit.save(tmp_path / "tree.fit")
+    again = credo.load(tmp_path / "tree.fit")
+    assert again.network == fit.network
+    assert asked(again, "P(top=yes)") == asked(fit, "P(top=yes)")
+
+
+def test_the_most_probable_states_obey_the_gate() -> None:
+    fit = learned("top is and of a, b, c, d")
+    assert set(fit.most_probable({"top": "yes"})["state"]) == {"yes"}
+    names = [f"e{number}" for number in range(40)]
+    large = learned(f"top is 39 of {', '.join(names)}", {name: 0.1 + 0.01 * n for n, name in enumerate(names)})
+    best = dict(large.most_probable({"top": "yes"}).select("variable", "state").iter_rows())
+    assert [name for name in names if best[name] == "no"] == ["e0"]
