@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import product
 from math import comb, prod
 
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import credo
+from credo.questions.answers import query_network
 
 EVENTS = ("no", "yes")
 RATES = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
@@ -238,3 +240,44 @@ def test_the_most_probable_states_obey_the_gate() -> None:
     large = learned(f"top is 39 of {', '.join(names)}", {name: 0.1 + 0.01 * n for n, name in enumerate(names)})
     best = dict(large.most_probable({"top": "yes"}).select("variable", "state").iter_rows())
     assert [name for name in names if best[name] == "no"] == ["e0"]
+
+
+@pytest.mark.parametrize("line", ["a raises top", "P(top=yes | a=yes, b=no) >= 0.5", "P(top=yes | a=yes) >= 0.5"])
+def test_other_statements_about_the_child_of_a_gate_do_not_disturb(line: str) -> None:
+    text = f"variables a, b, top: no, yes\ntop is or of a, b\n{line}"
+    rows = pl.DataFrame({"a": ["no", "yes"] * 4, "b": ["yes", "no", "no", "no"] * 2})
+    fit = credo.fit(text, rows, method="cmap")
+    without = credo.fit(text.rpartition("\n")[0], rows, method="cmap")
+    assert fit.network.cpts["b"][1] == pytest.approx(without.network.cpts["b"][1])
+    assert not credo.check(text).conflicts
+
+
+@pytest.mark.parametrize("ending", ["bif", "net", "xdsl", "xmlbif", "uai"])
+def test_files_keep_what_a_gate_says(tmp_path, ending: str) -> None:
+    fit = learned("top is 2 of a, not b, c, d")
+    path = tmp_path / f"tree.{ending}"
+    with pytest.warns(credo.LossyFormatWarning) if ending != "xdsl" else nullcontext():
+        credo.write_network(fit.network, path)
+    again = credo.read_network(path)
+    name = again.names[fit.network.names.index("top")]
+    assert np.array_equal(again.cpts[name], fit.network.cpts["top"])
+
+
+@pytest.mark.parametrize("ending", ["bif", "xdsl"])
+def test_a_gate_that_is_too_large_for_a_cpt_becomes_its_steps(tmp_path, ending: str) -> None:
+    names = [f"e{number}" for number in range(40)]
+    fit = learned(f"top is 3 of {', '.join(names)}", dict.fromkeys(names, 0.1))
+    with pytest.warns(credo.LossyFormatWarning, match="gates? of top"):
+        credo.write_network(fit.network, tmp_path / f"tree.{ending}")
+    again = query_network(credo.read_network(tmp_path / f"tree.{ending}"), "P(top=yes)")
+    assert float(again) == pytest.approx(asked(fit, "P(top=yes)"), rel=1e-12)
+
+
+def test_partitions_of_a_table_name_the_row_that_contradicts_a_gate(tmp_path) -> None:
+    good = {"pump1": "no", "pump2": "yes", "valve": "no", "train": "no", "top": "no"}
+    for number, last in enumerate(("no", "yes")):
+        pl.DataFrame([good, {**good, "top": last}]).write_parquet(tmp_path / f"{number}.parquet")
+    with pytest.raises(credo.ImpossibleRowError, match=r"1\.parquet, row 2 .*line 4"):
+        credo.fit(TREE, credo.partitioned(tmp_path))
+    pl.DataFrame([good, good]).write_parquet(tmp_path / "1.parquet")
+    assert credo.fit(TREE, credo.partitioned(tmp_path), method="ml").rows == 4

@@ -213,15 +213,18 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
     if len(effects) == 1:  # one set holds all parents: its CPT is that of the child
         return replace(term, variable=effects[0])
     form = expansion.original.forms[term.variable]
+    kind = form if isinstance(form, GateForm) else form.kind
     raise _NoSingleCPT(
-        f"it compares products, and {term.variable} is {form.kind}: this probability depends on all of its causes"
+        f"it compares products, and {term.variable} is {kind}: this probability depends on all of its causes"
     )
 
 
 def alone_term(term: Probability, expansion: Expansion) -> Probability:
     """A number of the CPT of one set of causes."""
     child = str(term.variable)
-    place = set_alone(term, expansion.original.forms[child].causes)
+    form = expansion.original.forms[child]
+    assert isinstance(form, NoisyForm)
+    place = set_alone(term, form.causes)
     assert place is not None  # the knowledge has checked it
     return replace(term, variable=expansion.effects[child][place], alone=False)
 
@@ -232,6 +235,8 @@ def _effect(child: str, named: Sequence[str], expansion: Expansion) -> str:
     if effects is None:
         return child
     form = expansion.original.forms[child]
+    if isinstance(form, GateForm):
+        raise _NoSingleCPT(f"{child} is {form}: its CPT is not learned")
     holding = {place for place, members in enumerate(form.sets) for parent in named if parent in members}
     if len(holding) == 1:
         return effects[holding.pop()]

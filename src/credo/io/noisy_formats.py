@@ -16,6 +16,7 @@ import numpy as np
 from credo.errors import NetworkError, listing
 from credo.io.printed_numbers import RoundedSums
 from credo.model.expansion import expand
+from credo.model.gates import GateForm
 from credo.model.network import Form, Network, Variable
 from credo.model.noisy import FULL_CELLS, NoisyForm
 from credo.types import Numbers
@@ -43,15 +44,24 @@ def as_full_cpts(network: Network) -> tuple[Network, str]:
             f"The noisy families of {listing(many)} are too large for CPTs of {FULL_CELLS:,} numbers: each "
             "effect has become a variable of its own."
         )
-    if many := [name for name in large if name not in noisy]:
-        found.append(f"The gates of {listing(many)} have too many inputs for one: their steps have become variables.")
-    if large:
-        expanded = expand(plain)
-        names: dict[str, str] = {}
-        for extra in expanded.extra:
-            names[extra] = _plain_name(extra, (*network.names, *names.values()))
-        plain = _renamed(expanded.network, names)
-    return plain, " ".join(found)
+    plain, steps = as_steps(plain)
+    return plain, " ".join([*found, *steps])
+
+
+def as_steps(network: Network) -> tuple[Network, list[str]]:
+    """The network in which forms without a full CPT are expanded, and a sentence about the gates among them."""
+    large = {name: form for name, form in network.forms.items() if form.has_numbers and name not in network.cpts}
+    if not large:
+        return network, []
+    others = {name: form for name, form in network.forms.items() if name not in large}
+    cpts = {name: cpt for name, cpt in network.cpts.items() if name not in others}
+    expanded = expand(Network(network.variables, network.parents, cpts, network.name, large))
+    names: dict[str, str] = {}
+    for extra in expanded.extra:
+        names[extra] = _plain_name(extra, (*network.names, *names.values()))
+    gates = [name for name, form in large.items() if isinstance(form, GateForm)]
+    found = [f"The gates of {listing(gates)} have too many inputs for a CPT: their steps have become variables."]
+    return _renamed(expanded.network, names, others), found if gates else []
 
 
 def as_noisymax(network: Network) -> tuple[Network, list[str]]:
@@ -187,7 +197,7 @@ def _plain_name(wanted: str, taken: Collection[str]) -> str:
     return plain
 
 
-def _renamed(network: Network, names: Mapping[str, str]) -> Network:
+def _renamed(network: Network, names: Mapping[str, str], forms: Mapping[str, Form]) -> Network:
     def new(name: str) -> str:
         return names.get(name, name)
 
@@ -196,4 +206,5 @@ def _renamed(network: Network, names: Mapping[str, str]) -> Network:
         {new(child): [new(parent) for parent in parents] for child, parents in network.parents.items()},
         {new(child): cpt for child, cpt in network.cpts.items()},
         network.name,
+        forms,
     )

@@ -21,9 +21,10 @@ from credo.errors import NetworkError, listing, suggestion
 from credo.io.assembly import assemble, check_implied, implied_by_noise, parents_first
 from credo.io.cut_properties import cut_properties, identifier, identifiers, variable_with
 from credo.io.files import warn_of_loss
-from credo.io.noisy_formats import as_noisymax, noisymax_form
+from credo.io.noisy_formats import as_noisymax, as_steps, noisymax_form
 from credo.io.printed_numbers import RoundedSums, number_text, numbers_of
 from credo.io.xml_tree import XmlDocument, XmlElement, read_tree, write_tree
+from credo.model.gates import GateForm
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
 from credo.types import Numbers, PathLike
@@ -38,21 +39,27 @@ def write_xdsl(network: Network, path: PathLike) -> None:
     """Write the network as XDSL. Variables whose name is not an identifier, or that have no CPT, are errors."""
     names = network.names
     network, lost = as_noisymax(network)
+    network, steps = as_steps(network)
+    lost += steps
     root = Element("smile", version="1.0", id=identifier(network.name, "XDSL"))
     nodes = SubElement(root, "nodes")
     labels = SubElement(SubElement(root, "extensions"), "genie", version="1.0", app="credo", name=network.name)
     for name in (order := parents_first(network)):  # as GeNIe wants it
         form = network.forms.get(name)
-        noisy = form is not None and form.cpts != ()
-        element = SubElement(nodes, "noisymax" if noisy else "cpt", id=identifier(name, "XDSL"))
+        noisy = form if isinstance(form, NoisyForm) and form.cpts else None
+        kind = "noisymax" if noisy is not None else "deterministic" if isinstance(form, GateForm) else "cpt"
+        element = SubElement(nodes, kind, id=identifier(name, "XDSL"))
         variable = network.variable(name)
         written = identifiers(variable)
         for state in written:
             SubElement(element, "state", id=state)
         if network.parents[name]:
             SubElement(element, "parents").text = " ".join(network.parents[name])
-        if form is not None and noisy:
-            _write_noisy(element, form)
+        if noisy is not None:
+            _write_noisy(element, noisy)
+        elif kind == "deterministic":
+            results = network.cpt_array(name).reshape(-1, len(written)).argmax(axis=1)
+            SubElement(element, "resultingstates").text = " ".join(written[place] for place in results)
         else:
             SubElement(element, "probabilities").text = number_text(network.cpt_array(name))
         for key, value in cut_properties(variable, written).items():

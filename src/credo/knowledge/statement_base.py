@@ -76,10 +76,17 @@ class StatementBase:
 class FamilyStatement(StatementBase):
     """A statement that says which parents a child has, and how it depends on them; each child has one at most.
 
-    Subclasses have a `child` and its `parents`, each name with its columns.
+    Names in it have their columns.
     """
 
     __slots__ = ()
+
+    child: str
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The parents that it names."""
+        raise NotImplementedError
 
 
 class UncertainStatement(StatementBase):

@@ -310,6 +310,6 @@ def _full_cpt(
             total = _STEPS[form.kind](total, value)
     order = form.order[::-1] if form.is_negated else form.order
     places = np.array([states.index(state) for state in order])
-    cpt = np.eye(len(states))[places[np.broadcast_to(total, shape)]]
+    cpt: Numbers = np.eye(len(states))[places[np.broadcast_to(total, shape)]]
     cpt.setflags(write=False)
     return cpt
