@@ -80,6 +80,22 @@ def sensitivity(
         say(str(found))
 
 
+def importance(
+    network: NetworkFile,
+    top: Annotated[str, typer.Argument(help='The top event: "P(top=yes)", or top for its highest state')],
+    as_json: AsJson = False,
+) -> None:
+    """Show how much each basic event of NETWORK matters for a top event: Fussell-Vesely and Birnbaum importance."""
+    from credo.questions.importance import importance_in_network
+
+    fit = saved_fit(network)
+    found = importance_in_network(_read(network), top) if fit is None else fit.importance(top)
+    if as_json:
+        print_json({"query": found.query, "probability": found.probability, "events": found.events.to_dicts()})
+    else:
+        say(str(found))
+
+
 def predict(
     network: NetworkFile,
     data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, .xlsx, or a folder of Parquet files")],
@@ -242,7 +258,7 @@ def table_format(
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (query, sensitivity, predict, show, convert, compare, sample, share):
+    for command in (query, sensitivity, importance, predict, show, convert, compare, sample, share):
         app.command()(command)
 
 

@@ -130,7 +130,7 @@ def _parameter_rows(
     rows = []
     for name, joint in together.items():
         cpt = network.cpt_array(name)
-        slope = joint - probability * alone.get(name, 0.0)
+        slope = joint[0] - probability * (alone[name][0] if name in alone else 0.0)
         if cpt.shape[-1] == 2:  # the first number is one minus the second
             change = np.stack((np.zeros(cpt.shape[:-1]), slope[..., 1] - slope[..., 0]), axis=-1)
         else:

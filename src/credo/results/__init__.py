@@ -28,6 +28,7 @@ _HOMES = {
     "credo.questions.decide": ("Decision",),
     "credo.questions.net_benefit": ("NetBenefit",),
     "credo.questions.next_tests": ("NextTests",),
+    "credo.questions.importance": ("Importance",),
     "credo.questions.sensitivity": ("Sensitivity",),
     "credo.results.check_results": (
         "Check",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from credo.progress import ProgressEvent
     from credo.questions.answers import Answer
     from credo.questions.decide import Decision
+    from credo.questions.importance import Importance
     from credo.questions.net_benefit import NetBenefit
     from credo.questions.next_tests import NextTests
     from credo.questions.sensitivity import Sensitivity

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from credo.questions.answers import Answer
     from credo.questions.decide import Decision
+    from credo.questions.importance import Importance
     from credo.questions.net_benefit import NetBenefit
     from credo.questions.next_tests import NextTests
     from credo.questions.sensitivity import Sensitivity
@@ -460,6 +461,31 @@ class FitConveniences:
         from credo.questions.sensitivity import sensitivity
 
         return sensitivity(cast("Fit", self), question, soft)
+
+    def importance(self, question: str | Query, *, level: float = 0.95) -> Importance:
+        """Find how much each basic event matters for a top event, as in the analysis of fault trees.
+
+        Parameters
+        ----------
+        question
+            The top event: `P(top=yes)`, or `top` for its highest state.
+        level
+            The probability with which an interval contains the true value.
+
+        Returns
+        -------
+        Importance
+            Birnbaum and Fussell-Vesely importance of each event, with intervals where there are draws; those that
+            matter most first. Gates are no events.
+
+        Raises
+        ------
+        QueryError
+            If the question cannot be read, has evidence, or is about an event that is impossible.
+        """
+        from credo.questions.importance import importance
+
+        return importance(cast("Fit", self), question, level)
 
     def to_arviz(self, names: Sequence[str] | str | None = None) -> arviz.InferenceData | xarray.DataTree:
         """The draws of all CPTs as ArviZ takes them, for its pictures, summaries and comparisons.

@@ -218,7 +218,7 @@ def derivatives(
     memory_limit: int | None = None,
     log_unit: float = 0.0,
 ) -> dict[str, Numbers]:
-    """∂P(evidence)/∂θ / exp(log_unit) of each CPT that matters, with axes (parents…, child); for a batch of one.
+    """∂P(evidence)/∂θ / exp(log_unit) of each CPT that matters, with axes (batch, parents…, child).
 
     Targets with states count as evidence too, so that P(x, e) and P(e) can both be asked for. In the unit P(e) both
     are finite, where P(x, e) is zero and where P(e) is very small.
@@ -228,16 +228,17 @@ def derivatives(
     for name, states in evidence.items():
         several[name] = several.get(name, 1.0) * _indicator(network, name, states)
     factors = factors_of(network, {}, {}, query.interventions, several, memory_limit)
-    sums = sum_out(factors.plan, factors.arrays(cpts))
-    back = gradients(factors.plan, sums)
-    scale = float(np.exp(sums.log_scale[0] - log_unit))
-    found = {}
-    for name, transpose, selection, adjoint in zip(
-        factors.families, factors.transposes, factors.selections, back, strict=False
-    ):
-        whole = np.zeros(network.shape(name))
-        whole[selection] = scale * adjoint.transpose(np.argsort(transpose))[0]
-        found[name] = whole
+    batch = batch_size(cpts)
+    found = {name: np.zeros((batch, *network.shape(name))) for name in factors.families}
+    for part in in_chunks(factors.plan, batch):
+        sums = sum_out(factors.plan, factors.arrays(cpts, part))
+        back = gradients(factors.plan, sums)
+        scale = np.exp(sums.log_scale - log_unit)
+        for name, transpose, selection, adjoint in zip(
+            factors.families, factors.transposes, factors.selections, back, strict=False
+        ):
+            own = adjoint.transpose(np.argsort(transpose))
+            found[name][part][:, *selection] = scale.reshape(-1, *(1,) * (own.ndim - 1)) * own
     return found
 
 
