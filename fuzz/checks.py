@@ -59,7 +59,9 @@ def check_against_linear_program(found: credo.Check, knowledge: Knowledge, truth
     if constraints.products:
         return
     least = polytope_of(constraints).least_violation()
-    general = {constraint.statement for constraint in constraints.general}  # which the program knows nothing of
+    general = {
+        constraint.statement for constraint in constraints.network_constraints
+    }  # which the program knows nothing of
     if found.feasible:
         assert least <= 1e-6, f"statements that cannot all hold are called feasible; by {least:g}"
         return

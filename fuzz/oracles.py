@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 
 import credo
-from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
+from credo.constraints.constraint_set import Constraints, NetworkConstraint, NetworkProbability
 from credo.constraints.lower import lower
 from credo.estimation.methods import METHODS
 from credo.knowledge import Knowledge
@@ -108,7 +108,9 @@ def _unit(fit: credo.Fit, statement: int) -> float:
     """The largest coefficient of a statement, in which tolerances are meant."""
     constraints = lower(fit.knowledge)
     scales = constraints.linear.scales[constraints.linear.statements == statement].tolist()
-    return max(1.0, *scales, *(each.scale for each in constraints.general if each.statement == statement), 1.0)
+    return max(
+        1.0, *scales, *(each.scale for each in constraints.network_constraints if each.statement == statement), 1.0
+    )
 
 
 def check_history(fit: credo.Fit) -> None:
@@ -165,7 +167,7 @@ def check_conflict(knowledge: Knowledge, truth: Network, fixed: bool) -> None:
     """Statements that are said to conflict do, and by more than rounding; the truth does not satisfy them all."""
     constraints = lower(knowledge)
     assert constraints.forms or missed_by(constraints, truth), "statements that hold somewhere are said to conflict"
-    if constraints.products or constraints.general or fixed:
+    if constraints.products or constraints.network_constraints or fixed:
         return
     least = polytope_of(constraints).least_violation()
     assert least > 1e-10, "statements that can all hold are said to conflict"
@@ -196,8 +198,8 @@ def missed_by(constraints: Constraints, truth: Network) -> set[int]:
             value = float(np.array(product.exponents) @ np.log(theta[list(product.indices)])) - product.log_bound
             if not value <= 0.0:
                 missed.add(product.statement)
-    joint = joint_of(truth) if constraints.general else None
-    for general in constraints.general:
+    joint = joint_of(truth) if constraints.network_constraints else None
+    for general in constraints.network_constraints:
         value = np.nan if joint is None else _value_of(general, truth, joint, theta) - general.bound
         if not (abs(value) if general.equality else value) <= 0.0:
             missed.add(general.statement)
@@ -219,7 +221,7 @@ def joint_of(network: Network) -> np.ndarray | None:
     return joint
 
 
-def _value_of(general: GeneralConstraint, network: Network, joint: np.ndarray, theta: np.ndarray) -> float:
+def _value_of(general: NetworkConstraint, network: Network, joint: np.ndarray, theta: np.ndarray) -> float:
     """The left side of a statement about any probability; not a number where a condition is impossible."""
 
     def total(chosen: Iterable[tuple[str, tuple[int, ...]]]) -> float:

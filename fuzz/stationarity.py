@@ -47,9 +47,9 @@ def check_stationary(fit: credo.Fit, columns: Columns, weights: Sequence[float] 
 def bound_variables(constraints: Constraints, network: Network) -> set[str]:
     """The variables whose CPTs statements are about, directly or through a probability that depends on several CPTs."""
     indices = {*constraints.linear.indices.tolist(), *(i for each in constraints.products for i in each.indices)}
-    indices |= {index for each in constraints.general for index in each.indices}
+    indices |= {index for each in constraints.network_constraints for index in each.indices}
     found = {constraints.layout.locate(index)[0] for index in indices}
-    asked = [term for each in constraints.general for _, term in each.terms]
+    asked = [term for each in constraints.network_constraints for _, term in each.terms]
     waiting, above = [name for term in asked for name, _ in (*term.events, *term.conditions)], set()
     while waiting:
         if (name := waiting.pop()) not in above:

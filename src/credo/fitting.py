@@ -334,9 +334,9 @@ def _check_memory(problem: Problem, notify: ProgressListener) -> None:
 
 def _require_no_proof(problem: Problem, knowledge: Knowledge, doubted: Indices) -> None:
     """Refuse statements about any probability of which it is known without a search that they contradict others."""
-    if not problem.model.constraints.general:
+    if not problem.model.constraints.network_constraints:
         return
-    numbers, network = problem.model.constraints.general_statements, with_stated_forms(knowledge)
+    numbers, network = problem.model.constraints.network_statements, with_stated_forms(knowledge)
     certain = set(range(len(knowledge.statements))) - set(doubted.tolist())
     if provable_conflicts(knowledge.statements, numbers, network, certain):
         kept = [knowledge.statements[number] for number in sorted(certain)]

@@ -110,7 +110,7 @@ def test_what_all_causes_make_up_together_is_a_general_constraint(text: str, cou
     found = lower(knowledge)
     assert not len(found.linear)
     assert not found.unlowered
-    assert [each.statement for each in found.general] == [1] * count
+    assert [each.statement for each in found.network_constraints] == [1] * count
     (finding,) = only_checked(heart_with(np.random.default_rng(0)), knowledge)
     assert finding.message.endswith("The methods posterior, cmap or cml use it.")
 

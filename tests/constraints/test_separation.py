@@ -11,7 +11,7 @@ import pytest
 import credo
 from credo.constraints.lower import lower
 from credo.knowledge import Knowledge
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 
 PAIR = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {})
 ROWS = pl.DataFrame({"a": ["n"] * 2 + ["y"] * 8, "b": ["n"] * 8 + ["y"] * 2})
@@ -115,9 +115,9 @@ def test_what_follows_for_any_probability_follows_and_leaves_no_more_room(seed: 
     terms = " + ".join(f"{size!r}*{name}" for size, name in zip(sizes, names, strict=True))
     knowledge = Knowledge(CHAIN, f"{terms} {'=' if is_equality else '<='} {bound!r}")
     constraints = lower(knowledge)
-    general = GeneralStatements.of(constraints, CHAIN)
+    general = NetworkStatements.of(constraints, CHAIN)
     largest = max(map(abs, sizes))
-    assert len({each.statement for each in constraints.general}) <= 1
+    assert len({each.statement for each in constraints.network_constraints}) <= 1
     for point, value in zip(points, exact, strict=True):
         own_excess = float(abs(value - Fraction(bound)) if is_equality else value - Fraction(bound)) / largest
         found = general.excess(constraints.layout.pack(point))
@@ -135,7 +135,7 @@ def test_a_small_coefficient_beside_any_probability_is_a_constraint_of_its_own(s
     constraints = lower(Knowledge(CHAIN, f"{size!r}*P(b=2) + P(c=1) >= {size + 0.5!r}"))
     point = {"a": [[0.5, 0.5]], "b": [[0.0, 0.0, 1.0]] * 2, "c": [[0.7, 0.3]] * 3}
     theta = constraints.layout.pack({name: np.array(cpt) for name, cpt in point.items()})
-    assert GeneralStatements.of(constraints, CHAIN).excess(theta).max() == pytest.approx(0.2)
+    assert NetworkStatements.of(constraints, CHAIN).excess(theta).max() == pytest.approx(0.2)
 
 
 @pytest.mark.slow  # where P(b=2) has to be one, ways to get there are searched for

@@ -25,7 +25,7 @@ def test_statements_are_true_and_about_several_cpts() -> None:
     from credo.explain.violations import violations_of
 
     assert not violations_of(NETWORK, knowledge)
-    assert len(lower(knowledge).general_statements) + len(lower(knowledge).always_true) >= 30
+    assert len(lower(knowledge).network_statements) + len(lower(knowledge).always_true) >= 30
 
 
 def test_a_trial_runs_and_the_report_shows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

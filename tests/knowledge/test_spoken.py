@@ -7,7 +7,7 @@ import pytest
 
 import credo
 from credo.constraints.lower import lower
-from credo.explain.violations import general_amount, only_checked, violations_of
+from credo.explain.violations import network_amount, only_checked, violations_of
 from credo.knowledge import Knowledge
 from credo.knowledge.spoken import SCALE, about
 from credo.model.network import Network
@@ -124,7 +124,7 @@ def test_a_sentence_means_its_formula(sentence: str) -> None:
 )
 def test_a_sentence_about_several_cpts_means_its_formula(sentence: str, formula: str) -> None:
     spoken, written = Knowledge(CLINIC, sentence), Knowledge(CLINIC, formula)
-    assert lower(spoken).general == lower(written).general
+    assert lower(spoken).network_constraints == lower(written).network_constraints
     assert Knowledge(CLINIC, spoken.to_text()) == spoken
 
 
@@ -185,7 +185,7 @@ def test_any_probability_is_accepted_kept_and_checked_but_not_misread() -> None:
     smoke, age = names["smoke"][1], names["age"][0]
     text = f"P(lung={yes}) <= 0.001\nP(smoke={smoke}, lung={yes}) <= 0.9\nP(age={age} | lung={yes}) >= 0.001"
     knowledge = Knowledge(network, text)
-    assert lower(knowledge).general_statements == (0, 1, 2)
+    assert lower(knowledge).network_statements == (0, 1, 2)
     (worst,) = violations_of(network, knowledge)
     assert worst.amount == pytest.approx(prevalence - 0.001, abs=1e-12)
     findings = only_checked(network, knowledge)
@@ -200,9 +200,9 @@ def test_each_is_the_worst_state_and_the_mean_is_not() -> None:
     mean = Knowledge(network, f"P(lung={yes} | smoke={s0}) <= 0").statements[0]
     each = Knowledge(network, f"P(lung={yes} | smoke={s0}, each age) <= 0").statements[0]
     other = Knowledge(network, f"P(lung={yes} | smoke={s0}, each other parent) <= 0").statements[0]
-    assert general_amount(network, mean) == pytest.approx(age @ table)
-    assert general_amount(network, each) == pytest.approx(table.max())
-    assert general_amount(network, other) == pytest.approx(table.max())
+    assert network_amount(network, mean) == pytest.approx(age @ table)
+    assert network_amount(network, each) == pytest.approx(table.max())
+    assert network_amount(network, other) == pytest.approx(table.max())
     assert len(lower(Knowledge(network, [each])).linear) == len(lower(Knowledge(network, [other])).linear) == 3
 
 

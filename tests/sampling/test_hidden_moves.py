@@ -15,7 +15,7 @@ from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_dis
 from credo.sampling.general_updates import GeneralRegion, general_updates, with_general_blocks
 from credo.sampling.hidden_moves import HiddenMoves, hidden_moves, move_hidden
 from credo.sampling.missing_values import augmentation_of
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 from tests.helpers.completions import exact_posterior, missing_values
 
 FIXED = Hyperparameters(uniform_strengths=(2.0,), pooled_strengths=())
@@ -60,7 +60,7 @@ def test_statements_about_any_probability_hold_after_every_move(line: Network) -
     """P(c=yes) ≥ 0.6 reaches all CPTs, and so binds what is moved: against weighted draws that satisfy it."""
     constraints = prepare_model(knowledge_for(line, "P(c=yes) >= 0.6")).constraints
     start = np.array([0.5, 0.5, *[0.5] * 4, *[0.3, 0.7] * 2])
-    region = GeneralRegion(GeneralStatements.of(constraints, line), start)
+    region = GeneralRegion(NetworkStatements.of(constraints, line), start)
     blocks = with_general_blocks((), region, Layout.of(line))
     missing = missing_values(line, ROWS)
     sampled = sampled_distributions(line, line.names, missing.prepared.observed, blocks, None, missing)

@@ -390,7 +390,7 @@ def test_statements_that_may_be_wrong_and_impossible_events_are_explained_alike_
     assert made._problem is not None
     assert back._problem is not None
     one, two = made._problem.model.constraints, back._problem.model.constraints
-    assert one.general == two.general
+    assert one.network_constraints == two.network_constraints
     for column in ("indices", "coefficients", "bounds", "statements", "equality", "confidences"):
         assert np.array_equal(getattr(one.linear, column), getattr(two.linear, column), equal_nan=True), column
     explained, again = made.explain(progress=False), back.explain(progress=False)

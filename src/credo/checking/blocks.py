@@ -11,7 +11,7 @@ from credo.constraints.conflict_enumeration import minimal_sets
 from credo.constraints.conflicts import MinimalConflict, false_statements
 from credo.constraints.consequences import ForcedEqual, Pinned
 from credo.constraints.constraint_set import Constraints
-from credo.estimation.general_feasibility import GeneralSearch
+from credo.estimation.network_feasibility import NetworkSearch
 from credo.progress import (
     CHECKING_KNOWLEDGE,
     ProgressEvent,
@@ -40,7 +40,9 @@ class BlockSummary:
     notes: dict[tuple[int, str], None] = field(default_factory=dict)
     open_products: set[int] = field(default_factory=set)
     suspected: tuple[int, ...] = ()  # the smallest set for which a search found no CPTs
-    open_general: dict[int, str] = field(default_factory=dict)  # about several CPTs, and what is not known of each
+    open_network_constraints: dict[int, str] = field(
+        default_factory=dict
+    )  # about several CPTs, and what is not known of each
 
     @property
     def conflicts(self) -> list[MinimalConflict]:
@@ -51,7 +53,7 @@ class BlockSummary:
     def not_decided(self) -> set[int]:
         """Statements of which it is not known whether they are part of a conflict."""
         in_conflict = {each for found in self.conflicts for each in found.statements}
-        return (self.unresolved | self.open_products | set(self.open_general)) - in_conflict
+        return (self.unresolved | self.open_products | set(self.open_network_constraints)) - in_conflict
 
     def add_conflict(self, conflict: MinimalConflict) -> None:
         known = self.found_conflicts.get(conflict.statements)
@@ -115,32 +117,32 @@ def _add_block(summary: BlockSummary, block: Block, found: BlockFinding) -> None
         summary.open_products |= set(found.product_statements)  # those in a conflict are taken out at the end
 
 
-def add_search(summary: BlockSummary, constraints: Constraints, search: GeneralSearch | None) -> None:
+def add_search(summary: BlockSummary, constraints: Constraints, search: NetworkSearch | None) -> None:
     """What the search for CPTs showed of statements about probabilities that depend on several CPTs."""
-    numbers = [number for number in constraints.general_statements if number not in summary.conflicting]
+    numbers = [number for number in constraints.network_statements if number not in summary.conflicting]
     if search is None:
         if summary.conflicts:
             sentence = (
                 "is about a probability that depends on several CPTs: it was not checked against the others, some of "
             )
-            summary.open_general |= dict.fromkeys(numbers, f"{sentence}which conflict.")
+            summary.open_network_constraints |= dict.fromkeys(numbers, f"{sentence}which conflict.")
         return
     if search.is_found:
         sentence = (
             "is about a probability that depends on several CPTs: CPTs were found where it holds with all others."
         )
-        hard = {each.statement for each in constraints.general if each.confidence is None}
+        hard = {each.statement for each in constraints.network_constraints if each.confidence is None}
         summary.notes.update(dict.fromkeys((number, sentence) for number in numbers if number in hard))
         return
     summary.suspected = search.smallest
     for number in {*(search.smallest or numbers), *search.culprits}:
         if number in search.culprits:
-            summary.open_general[number] = (
+            summary.open_network_constraints[number] = (
                 "may contradict the others: no CPTs were found where all statements hold, but without it some were. "
                 "That is no proof."
             )
         else:
-            summary.open_general[number] = (
+            summary.open_network_constraints[number] = (
                 "is about a probability that depends on several CPTs: no CPTs were found where it holds with all "
                 f"others. The nearest CPTs miss a statement by {search.missed:.2g}. "
                 "That is no proof that there are none."

@@ -21,7 +21,7 @@ from credo.constraints.lower import lower
 from credo.constraints.noisy_families import expanded_orders, with_stated_forms
 from credo.constraints.stage_costs import announce, check_memory, checking
 from credo.errors import OptionError, counted
-from credo.estimation.general_feasibility import search_general
+from credo.estimation.network_feasibility import search_network_constraints
 from credo.explain.contradictions import contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
@@ -159,12 +159,12 @@ def _check(
     summary = summarise_blocks(constraints, blocks, cache.blocks, notify)
     assert constraints.expansion is not None
     orders = expanded_orders(knowledge.orders, constraints.expansion)
-    general = sorted({*(each.statement for each in constraints.unlowered), *constraints.general_statements})
-    for conflict in provable_conflicts(knowledge.statements, general, with_stated_forms(knowledge)):
+    network_statements = sorted({*(each.statement for each in constraints.unlowered), *constraints.network_statements})
+    for conflict in provable_conflicts(knowledge.statements, network_statements, with_stated_forms(knowledge)):
         summary.add_conflict(conflict)
     search = None
-    if any(each.confidence is None for each in constraints.general) and not summary.conflicts:
-        search = search_general(constraints, constraints.expansion.network)
+    if any(each.confidence is None for each in constraints.network_constraints) and not summary.conflicts:
+        search = search_network_constraints(constraints, constraints.expansion.network)
     add_search(summary, constraints, search)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
@@ -219,7 +219,7 @@ def _check(
         ),
         hidden=hidden,
         data_use=data_use,
-        constraints=len(constraints.linear) + len(constraints.products) + len(constraints.general),
+        constraints=len(constraints.linear) + len(constraints.products) + len(constraints.network_constraints),
         blocks=len(blocks),
         with_data=data is not None,
         seconds=perf_counter() - started,
@@ -339,7 +339,7 @@ def _configurations_of(statement: int, constraints: Constraints) -> tuple[str, .
 def _constraint_counts(constraints: Constraints, statements: int) -> list[int]:
     """How many constraints each statement became."""
     counts = np.bincount(constraints.linear.statements, minlength=statements)
-    for others in (constraints.products, constraints.general):
+    for others in (constraints.products, constraints.network_constraints):
         counts += np.bincount(np.array([each.statement for each in others], dtype=np.int64), minlength=statements)
     return [int(each) for each in counts]
 
@@ -347,7 +347,7 @@ def _constraint_counts(constraints: Constraints, statements: int) -> list[int]:
 def _vacuous(
     summary: BlockSummary, constraints: Constraints, statements: Iterable[Statement], constraint_counts: list[int]
 ) -> list[tuple[int, str]]:
-    elsewhere = {*(each.statement for each in constraints.unlowered), *constraints.general_statements}
+    elsewhere = {*(each.statement for each in constraints.unlowered), *constraints.network_statements}
     found = []
     for number, statement in enumerate(statements):
         if number in elsewhere or number in summary.conflicting:
@@ -382,7 +382,7 @@ def _not_checked(
         sentences.append(
             f"{references[number].subject} compares products: whether it follows from others was not checked."
         )
-    for number, sentence in sorted(summary.open_general.items()):
+    for number, sentence in sorted(summary.open_network_constraints.items()):
         if number not in conflicting:
             sentences.append(f"{references[number].subject} {sentence}")
     for unlowered in constraints.unlowered:

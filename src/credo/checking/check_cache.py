@@ -70,7 +70,7 @@ class CheckCache:
             self.context = (knowledge.network, shaping, counts, seed)
         statements = knowledge.statements
         lowered = {*constraints.linear.statements.tolist(), *(each.statement for each in constraints.products)}
-        lowered.update(constraints.general_statements)
+        lowered.update(constraints.network_statements)
         fresh = {number for number in lowered if statements[number] not in self.plausible}
         found = compare_with_data(constraints, counts, statements=fresh, seed=seed, knowledge=knowledge)
         self.plausible |= {

@@ -16,7 +16,7 @@ from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
     from credo.constraints.blocks import Block
-    from credo.constraints.constraint_set import GeneralConstraint, LinearConstraints
+    from credo.constraints.constraint_set import LinearConstraints, NetworkConstraint
     from credo.model.layout import Layout
 
 ROOM = 1e-12  # a difference from the smallest value that is rounding
@@ -88,7 +88,7 @@ def _without_room(linear: LinearConstraints, smallest: _Smallest) -> Flags:
     return np.asarray((linear.bounds <= least + ROOM) & can_vary, dtype=np.bool_)
 
 
-def general_without_room(constraint: GeneralConstraint) -> bool:
+def network_constraint_without_room(constraint: NetworkConstraint) -> bool:
     """The same of a constraint on any probability, where all of its terms can be as small as possible at once."""
     coefficients = [coefficient for coefficient, _ in constraint.terms] + list(constraint.coefficients)
     return constraint.bound <= sum(min(value, 0.0) for value in coefficients) + ROOM

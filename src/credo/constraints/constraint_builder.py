@@ -15,9 +15,9 @@ import numpy as np
 
 from credo.constraints.constraint_set import (
     Constraints,
-    GeneralConstraint,
     InfluenceOrder,
     LinearConstraints,
+    NetworkConstraint,
     NoisyFamilyForm,
     ProductConstraint,
     RowTie,
@@ -80,7 +80,7 @@ class ConstraintBuilder:
         self.layout = layout
         self.directions = synergy_directions(knowledge.statements)
         self.products: list[ProductConstraint] = []
-        self.general: list[GeneralConstraint] = []
+        self.network_constraints: list[NetworkConstraint] = []
         self.influences: list[InfluenceOrder] = []
         self.ties: list[RowTie] = []
         self.forms: list[NoisyFamilyForm] = []
@@ -211,7 +211,9 @@ class ConstraintBuilder:
 
     def place(self) -> tuple[int, int, int]:
         """How much there is so far: pieces, constraints, and what is not a linear constraint."""
-        others = len(self.products) + len(self.general) + len(self.influences) + len(self.ties) + len(self.forms)
+        others = (
+            len(self.products) + len(self.network_constraints) + len(self.influences) + len(self.ties) + len(self.forms)
+        )
         return len(self._bounds), self._count, others
 
     def pieces_since(self, place: tuple[int, int, int], statement: int) -> Pieces | None:
@@ -264,7 +266,7 @@ class ConstraintBuilder:
             tuple(self.forms),
             tuple(unlowered),
             dict(self._always_true),
-            general=tuple(self.general),
+            network_constraints=tuple(self.network_constraints),
             influences=tuple(self.influences),
             orders={
                 name: order

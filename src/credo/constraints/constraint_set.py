@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.constraints.boundaries import general_without_room, without_room
+from credo.constraints.boundaries import network_constraint_without_room, without_room
 from credo.errors import OptionError
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
@@ -251,7 +251,7 @@ class NetworkProbability:
 
 
 @dataclass(frozen=True, slots=True)
-class GeneralConstraint:
+class NetworkConstraint:
     """Σ coefficient · P(events | conditions) + Σ coefficients · θ[indices] ≤ bound (or = bound).
 
     Its largest coefficient is one. With a confidence it is soft.
@@ -300,14 +300,14 @@ class Constraints:
         default_factory=dict
     )  # statement → how many of its constraints hold for all parameters
     expansion: Expansion | None = None  # of the network's noisy families, whose effects have the CPTs
-    general: tuple[GeneralConstraint, ...] = ()  # about probabilities that depend on several CPTs
+    network_constraints: tuple[NetworkConstraint, ...] = ()  # about probabilities that depend on several CPTs
     influences: tuple[InfluenceOrder, ...] = ()  # that must hold,
     orders: Mapping[str, Indices] = field(default_factory=dict)  # and states from low to high, where listed otherwise
 
     @property
-    def general_statements(self) -> tuple[int, ...]:
+    def network_statements(self) -> tuple[int, ...]:
         """The statements about probabilities that depend on several CPTs, by number."""
-        return tuple(dict.fromkeys(each.statement for each in self.general))
+        return tuple(dict.fromkeys(each.statement for each in self.network_constraints))
 
 
 def with_confidence(constraints: Constraints, statements: Indices, confidence: float = 0.5) -> Constraints:
@@ -325,17 +325,17 @@ def with_confidence(constraints: Constraints, statements: Indices, confidence: f
         equality=linear.equality | (doubted & without_room(linear, constraints.layout)),
     )
     numbers = set(statements.tolist())
-    general = tuple(
+    network_constraints = tuple(
         replace(
             each,
             confidence=confidence if each.confidence is None else each.confidence,
-            equality=each.equality or general_without_room(each),
+            equality=each.equality or network_constraint_without_room(each),
         )
         if each.statement in numbers
         else each
-        for each in constraints.general
+        for each in constraints.network_constraints
     )
-    return replace(constraints, linear=softened, general=general)
+    return replace(constraints, linear=softened, network_constraints=network_constraints)
 
 
 # CPTs that are not learned --------------------------------------------------------------------------------------------

@@ -40,15 +40,18 @@ class JointConstraint:
 
 
 def provable_conflicts(
-    statements: Sequence[Statement], general: Iterable[int], network: Network, certain: Iterable[int] | None = None
+    statements: Sequence[Statement],
+    network_statements: Iterable[int],
+    network: Network,
+    certain: Iterable[int] | None = None,
 ) -> tuple[MinimalConflict, ...]:
-    """Conflicts of `general` statements, by number, that need no search: with each other, and with those about CPTs.
+    """Conflicts of statements about any probability that need no search: with each other, and with those about CPTs.
 
     `certain` are the numbers of the statements that take part; all if not given. Those with a confidence take no part.
     """
     allowed = range(len(statements)) if certain is None else sorted(certain)
     hard = [number for number in allowed if getattr(statements[number], "confidence", None) is None]
-    own = [number for number in general if number in set(hard)]
+    own = [number for number in network_statements if number in set(hard)]
     found = {each.statements: each for each in disjoint_ranges(statements, own, network)}
     others = *impossible_mixtures(statements, own, hard, network), *_joint_conflicts(statements, own, hard, network)
     for conflict in others:
@@ -58,10 +61,10 @@ def provable_conflicts(
 
 
 def _joint_conflicts(
-    statements: Sequence[Statement], general: Sequence[int], hard: Sequence[int], network: Network
+    statements: Sequence[Statement], network_statements: Sequence[int], hard: Sequence[int], network: Network
 ) -> list[tuple[int, ...]]:
-    """Around each general statement, the fewest statements that no joint distribution satisfies together."""
-    if not general:
+    """Around each network constraint, the fewest statements that no joint distribution satisfies together."""
+    if not network_statements:
         return []
     constraints = {number: _joint_constraints(statements[number], network) for number in hard}
     names = {number: _names(own) for number, own in constraints.items() if own}
@@ -71,7 +74,7 @@ def _joint_conflicts(
             of_variable.setdefault(name, []).append(number)
     found: list[tuple[int, ...]] = []
     tried: set[frozenset[int]] = set()
-    for number in general:
+    for number in network_statements:
         if number not in names or any(number in conflict for conflict in found):
             continue
         group = _neighbours(number, names, of_variable, network)
@@ -84,7 +87,8 @@ def _joint_conflicts(
         for each in group:  # without which the others still contradict each other
             if _is_refuted([own for other, own in inequalities.items() if other != each]):
                 del inequalities[each]
-        if set(inequalities).intersection(general):  # conflicts among statements about CPTs are found elsewhere
+        # Conflicts among statements about CPTs are found elsewhere.
+        if set(inequalities).intersection(network_statements):
             found.append(tuple(sorted(inequalities)))
     return found
 

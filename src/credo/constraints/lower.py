@@ -31,7 +31,7 @@ from credo.constraints.constraint_set import (
     RowTie,
     as_linear,
 )
-from credo.constraints.general_constraints import lower_general
+from credo.constraints.network_constraints import lower_network_constraint
 from credo.constraints.noisy_families import rewrite_for_expansion
 from credo.errors import CredoError
 from credo.knowledge.expressions import Expression, Linear, Probability, Product
@@ -82,7 +82,7 @@ def lower(
 ) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
-    Statements about probabilities that depend on several CPTs become `general` constraints. Those that constrain
+    Statements about probabilities that depend on several CPTs become network constraints. Those that constrain
     nothing are listed in `unlowered`, with the reason. What is in `cache` is not computed again.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
@@ -91,10 +91,10 @@ def lower(
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
     known = {} if cache is None else cache.known(expansion, len(rewritten.statements))
     for number, statement in enumerate(rewritten.statements):
-        if (pieces := known.get(statement)) is not None and number not in rewritten.general:
+        if (pieces := known.get(statement)) is not None and number not in rewritten.network_statements:
             builder.add_pieces(pieces, number)
-        elif number in rewritten.general and isinstance(statement, Comparison | Approximation):
-            lower_general(builder, number, statement, expansion)
+        elif number in rewritten.network_statements and isinstance(statement, Comparison | Approximation):
+            lower_network_constraint(builder, number, statement, expansion)
         elif number not in skipped:
             place = builder.place()
             LOWERING_RULES[type(statement)](builder, number, statement)

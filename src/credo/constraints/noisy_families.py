@@ -1,7 +1,7 @@
 """Which statements constrain single CPTs, and statements about noisy families rewritten for the CPTs of their sets.
 
 P(…) that gives all parents of its variable and nothing else is a number of a CPT. Any other one is a probability that
-depends on several CPTs: `general_constraints.py` lowers statements about it. Those that compare products of such
+depends on several CPTs: `network_constraints.py` lowers statements about it. Those that compare products of such
 probabilities are checked on the learned network only.
 
 An influence or a synergy within one set of causes of a noisy family becomes one on that set's effect; if it holds
@@ -56,7 +56,9 @@ class ExpandedKnowledge:
     network: Network
     orders: Mapping[str, StateOrderLike]
     unlowered: tuple[UnloweredStatement, ...]
-    general: frozenset[int]  # statements about probabilities that depend on several CPTs, as they are written
+    network_statements: frozenset[
+        int
+    ]  # statements about probabilities that depend on several CPTs, as they are written
 
 
 def with_stated_forms(knowledge: KnowledgeLike) -> Network:
@@ -111,7 +113,7 @@ def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, 
     expansion = expand(with_stated_forms(knowledge))
     orders = expanded_orders(knowledge.orders, expansion)
     statements: list[Statement] = []
-    unlowered, general = [], set()
+    unlowered, network_statements = [], set()
     for number, statement in enumerate(knowledge.statements):
         if isinstance(statement, Influence | Synergy) and statement.child in expansion.effects:
             _require_order(str(statement.child), expansion, _low_to_high(knowledge, statement.child))
@@ -120,10 +122,12 @@ def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, 
         except _NoSingleCPT as reason:
             statements.append(statement)
             if _is_linear(statement):
-                general.add(number)
+                network_statements.add(number)
             else:
                 unlowered.append(UnloweredStatement(number, str(reason)))
-    found = ExpandedKnowledge(tuple(statements), expansion.network, orders, tuple(unlowered), frozenset(general))
+    found = ExpandedKnowledge(
+        tuple(statements), expansion.network, orders, tuple(unlowered), frozenset(network_statements)
+    )
     return found, expansion
 
 

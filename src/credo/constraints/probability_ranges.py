@@ -62,14 +62,14 @@ def disjoint_ranges(
 
 
 def impossible_mixtures(
-    statements: Sequence[Statement], general: Sequence[int], certain: Sequence[int], network: Network
+    statements: Sequence[Statement], network_statements: Sequence[int], certain: Sequence[int], network: Network
 ) -> list[tuple[int, ...]]:
     """Statements that no mixture of a CPT's distributions satisfies, with those that bound each of these.
 
     P(x | e) is a mean of P(x | parents) over the configurations that e allows, where e names no descendant of x: it
     lies between the least and the largest of them.
     """
-    if not general:
+    if not network_statements:
         return []
     ranges = {
         number: ranges_of(statements[number], network)
@@ -77,13 +77,13 @@ def impossible_mixtures(
         if getattr(statements[number], "confidence", None) is None
     }
     entries: dict[str, list[tuple[int, Probability, Range]]] = {}
-    others = set(ranges) - set(general)
+    others = set(ranges) - set(network_statements)
     for number, own in ranges.items():
         for term, ends in own.items():
             if number in others and is_cpt_entry(term, network):
                 entries.setdefault(str(term.variable), []).append((number, term, ends))
     found = []
-    for number in general:
+    for number in network_statements:
         for term, (low, high) in ranges.get(number, {}).items():
             name = str(term.variable)
             if name not in entries or term.further or term.alone or name in network.forms:

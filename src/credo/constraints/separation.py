@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from credo.constraints.constraint_set import (
-    GeneralConstraint,
     LinearConstraint,
     LinearConstraints,
+    NetworkConstraint,
     NetworkProbability,
     joined,
 )
@@ -74,7 +74,9 @@ def _wide(linear: LinearConstraints) -> Flags:
     return found & linear.hard
 
 
-def separated_general(whole: GeneralConstraint, layout: Layout, network: Network) -> Iterator[GeneralConstraint]:
+def separated_network_constraint(
+    whole: NetworkConstraint, layout: Layout, network: Network
+) -> Iterator[NetworkConstraint]:
     """A constraint about any probability whose numbers are those of the statement, or what follows from it."""
     coefficients = np.array([*(coefficient for coefficient, _ in whole.terms), *whole.coefficients])
     is_small = _small(coefficients)

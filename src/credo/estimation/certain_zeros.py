@@ -16,9 +16,9 @@ import numpy as np
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import (
     Constraints,
-    GeneralConstraint,
     LinearConstraint,
     LinearConstraints,
+    NetworkConstraint,
     NetworkProbability,
     joined,
 )
@@ -26,7 +26,7 @@ from credo.constraints.feasibility import interior_of
 from credo.errors import listing
 from credo.estimation.problem import Problem
 from credo.findings import Finding
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 from credo.types import Flags, Indices, Numbers
 
 EXACT = 1e-12  # by which a bound may differ from zero or one
@@ -44,7 +44,7 @@ def with_certain_zeros(problem: Problem) -> tuple[Problem, tuple[Finding, ...]]:
     """
     findings: list[Finding] = []
     stated = problem.model.constraints
-    for place, constraint in enumerate(stated.general):
+    for place, constraint in enumerate(stated.network_constraints):
         events = impossible_events(constraint, problem)
         if not events:
             continue
@@ -71,15 +71,15 @@ def zeros_in_place(stated: Constraints, zeros: Indices) -> Constraints:
     if not len(zeros):
         return stated
     own = LinearConstraints.of(
-        LinearConstraint((index,), (1.0,), 0.0, general.statement, equality=general.equality)
-        for general, index in ((stated.general[place], index) for place, index in zeros.tolist())
+        LinearConstraint((index,), (1.0,), 0.0, constraint.statement, equality=constraint.equality)
+        for constraint, index in ((stated.network_constraints[place], index) for place, index in zeros.tolist())
     )
     replaced = set(zeros[:, 0].tolist())
-    left = tuple(each for place, each in enumerate(stated.general) if place not in replaced)
-    return replace(stated, linear=joined((stated.linear, own)), general=left)
+    left = tuple(each for place, each in enumerate(stated.network_constraints) if place not in replaced)
+    return replace(stated, linear=joined((stated.linear, own)), network_constraints=left)
 
 
-def impossible_events(constraint: GeneralConstraint, problem: Problem) -> tuple[NetworkProbability, ...]:
+def impossible_events(constraint: NetworkConstraint, problem: Problem) -> tuple[NetworkProbability, ...]:
     """What a hard constraint calls impossible: P(…) ≤ 0, or the opposite of what has P(…) ≥ 1; nothing for others."""
     if constraint.confidence is not None or constraint.indices or len(constraint.terms) != 1:
         return ()
@@ -148,20 +148,22 @@ def _some_possible(problem: Problem, candidates: Flags) -> Iterator[Flags]:
         yield found
 
 
-def _sums(problem: Problem, events: tuple[NetworkProbability, ...]) -> GeneralStatements:
+def _sums(problem: Problem, events: tuple[NetworkProbability, ...]) -> NetworkStatements:
     """The probabilities of events together with their conditions."""
     together = [
         NetworkProbability((*each.events, *each.conditions)) for each in events if each.events or each.conditions
     ]
-    asked = tuple(GeneralConstraint(((1.0, each),), (), (), 0.0, 0) for each in together)
-    return GeneralStatements.of(
-        replace(problem.model.constraints, general=asked), problem.model.network, problem.settings.memory_limit
+    asked = tuple(NetworkConstraint(((1.0, each),), (), (), 0.0, 0) for each in together)
+    return NetworkStatements.of(
+        replace(problem.model.constraints, network_constraints=asked),
+        problem.model.network,
+        problem.settings.memory_limit,
     )
 
 
 def _possible_events(problem: Problem) -> Iterator[NetworkProbability]:
     """What other hard statements say has a probability above zero."""
-    for each in problem.model.constraints.general:
+    for each in problem.model.constraints.network_constraints:
         if each.confidence is None and len(each.terms) == 1 and not each.indices:
             coefficient, term = each.terms[0]
             if each.bound / coefficient > EXACT and (each.equality or coefficient < 0.0):

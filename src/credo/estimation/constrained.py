@@ -24,9 +24,9 @@ from credo.constraints.constraint_set import LinearConstraints
 from credo.errors import Status, counted
 from credo.estimation.counting import counting_m_step, relative_frequencies
 from credo.estimation.em.steps import MStep, StartingMStep
-from credo.estimation.general_optimum import Wanted, bind_general
-from credo.estimation.general_steps import GeneralEnd, GeneralSteps, StartCounts
 from credo.estimation.method import Method
+from credo.estimation.network_optimum import Wanted, bind_network_constraints
+from credo.estimation.network_steps import NetworkSteps, NetworkStepsEnd, StartCounts
 from credo.estimation.pinned import contradictions, pinned_at_zero
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
@@ -39,7 +39,7 @@ from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 from credo.types import Numbers
 
 MAX_ENTROPY = "the point of maximum entropy that the knowledge allows"
@@ -55,7 +55,7 @@ def estimate(problem: Problem, start: Mapping[str, Numbers] | None = None) -> So
     weights = problem.vector()
     soft_weight, findings = choose_soft_weight(problem, weights)
     found = optimum(problem, weights, soft_weight, start)
-    theta, unseen, estimates, general = found.theta, found.unseen, found.estimates, found.general
+    theta, unseen, estimates, network_end = found.theta, found.unseen, found.estimates, found.network_end
     by_entropy: dict[str, list[int]] = {}
     for each in estimates:
         for d in each.without_data.tolist():
@@ -63,10 +63,10 @@ def estimate(problem: Problem, start: Mapping[str, Numbers] | None = None) -> So
             by_entropy.setdefault(name, []).append(configuration)
     return Solution(
         problem.cpts(theta),
-        status_of(estimates) if general is None else _status_of_general(general, estimates),
+        status_of(estimates) if network_end is None else _status_of_network_constraints(network_end, estimates),
         (
             *findings,
-            *([] if general is None else general_findings(general)),
+            *([] if network_end is None else network_findings(network_end)),
             *no_data_findings(problem.model.network, problem.model.names, unseen, by_entropy, MAX_ENTROPY),
             *contradictions(problem, ((each.block, each.impossible) for each in estimates)),
             *solver_findings(problem.model.network, estimates),
@@ -83,8 +83,10 @@ class Optimum:
 
     theta: Numbers  # (parameters,)
     unseen: Mapping[str, list[int]]  # configurations without any weight
-    estimates: Sequence[BlockEstimate]  # of blocks, those that general statements join with their tangents
-    general: GeneralEnd | None  # where steps under general statements ended; None where these hold by themselves
+    estimates: Sequence[BlockEstimate]  # of blocks, those that network constraints join with their tangents
+    network_end: (
+        NetworkStepsEnd | None
+    )  # where steps under network constraints ended; None where these hold by themselves
 
 
 def optimum(
@@ -94,7 +96,7 @@ def optimum(
     start: Mapping[str, Numbers] | None = None,
     wanted: Wanted = "optimum",
 ) -> Optimum:
-    """The optimum for these weights; `start` as in `estimate`, `wanted` as in `bind_general`."""
+    """The optimum for these weights; `start` as in `estimate`, `wanted` as in `bind_network_constraints`."""
     estimates = estimate_blocks(problem.model.blocks, weights, soft_weight)
     estimates = without_pinned_prior(problem, weights, estimates, soft_weight)
     estimates = with_products(estimates, problem.settings.seed)
@@ -102,42 +104,42 @@ def optimum(
     for each in estimates:
         theta[each.block.parameters] = each.theta
     theta = _with_zeros(problem, theta)
-    general = None
-    if problem.model.constraints.general:
-        general = _bind_general(problem, weights, soft_weight, theta, start, wanted)
-    if general is None:
+    network_end = None
+    if problem.model.constraints.network_constraints:
+        network_end = _bind_network_constraints(problem, weights, soft_weight, theta, start, wanted)
+    if network_end is None:
         return Optimum(theta, unseen, estimates, None)
-    return Optimum(general.theta, unseen, _joined_estimates(estimates, general), general)
+    return Optimum(network_end.theta, unseen, _joined_estimates(estimates, network_end), network_end)
 
 
-def _bind_general(
+def _bind_network_constraints(
     problem: Problem,
     weights: Numbers,
     soft_weight: float,
     relaxed: Numbers,
     start: Mapping[str, Numbers] | None,
     wanted: Wanted,
-) -> GeneralEnd | None:
+) -> NetworkStepsEnd | None:
     """Where steps under statements about any probability of the network end; None where these hold already."""
     theta = relaxed.copy()
     for name in problem.model.kept:
         theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
-    steps = general_steps(problem, weights, soft_weight, relaxed)
+    steps = network_steps(problem, weights, soft_weight, relaxed)
     whole = None if start is None else problem.layout.pack({**problem.model.network.cpts, **start})
-    return bind_general(steps, theta, whole, wanted)
+    return bind_network_constraints(steps, theta, whole, wanted)
 
 
-def general_steps(problem: Problem, weights: Numbers, soft_weight: float, relaxed: Numbers) -> GeneralSteps:
-    """Steps under general statements, for these weights; where `relaxed` is zero, nothing can follow a weight."""
+def network_steps(problem: Problem, weights: Numbers, soft_weight: float, relaxed: Numbers) -> NetworkSteps:
+    """Steps under network constraints, for these weights; where `relaxed` is zero, nothing can follow a weight."""
 
     def solve(blocks: Sequence[Block], own: Numbers, weight: float, in_rounds: bool) -> list[BlockEstimate]:
         found = estimate_blocks(blocks, own, weight, in_rounds=in_rounds)
         found = without_pinned_prior(problem, own, found, weight)
         return with_products(found, problem.settings.seed)
 
-    return GeneralSteps(
+    return NetworkSteps(
         problem,
-        GeneralStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit),
+        NetworkStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit),
         weights,
         (weights > 0.0) & (relaxed > 0.0),
         soft_weight,
@@ -146,10 +148,10 @@ def general_steps(problem: Problem, weights: Numbers, soft_weight: float, relaxe
     )
 
 
-def _joined_estimates(estimates: Sequence[BlockEstimate], general: GeneralEnd) -> list[BlockEstimate]:
-    """The estimates of blocks that no general statement reaches, and those of the last tangents."""
-    taken = {place for each in general.estimates for place in each.block.configurations}
-    return [*(each for each in estimates if each.block.configurations[0] not in taken), *general.estimates]
+def _joined_estimates(estimates: Sequence[BlockEstimate], network_end: NetworkStepsEnd) -> list[BlockEstimate]:
+    """The estimates of blocks that no network constraint reaches, and those of the last tangents."""
+    taken = {place for each in network_end.estimates for place in each.block.configurations}
+    return [*(each for each in estimates if each.block.configurations[0] not in taken), *network_end.estimates]
 
 
 def without_pinned_prior(
@@ -196,13 +198,15 @@ def multipliers_of(problem: Problem) -> Mapping[int, float]:
 
 def constrained_m_step(problem: Problem) -> MStep:
     """The M-step of cml and cmap; its term of the objective is Σ α log θ less the cost of violated soft statements."""
-    if not problem.model.blocks and not problem.model.constraints.general:
+    if not problem.model.blocks and not problem.model.constraints.network_constraints:
         return counting_m_step(problem)
     prior = problem.pseudo_counts()
     soft_weight = DEFAULT_WEIGHT if problem.settings.soft_weight is None else problem.settings.soft_weight
-    general = None
-    if problem.model.constraints.general:
-        general = GeneralStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit)
+    statements = None
+    if problem.model.constraints.network_constraints:
+        statements = NetworkStatements.of(
+            problem.model.constraints, problem.model.network, problem.settings.memory_limit
+        )
 
     def m_step(counts: Counts, start: Mapping[str, Numbers] | None = None) -> tuple[Mapping[str, Numbers], float]:
         own = problem.with_data(counts=counts, folds=()).with_settings(soft_weight=soft_weight)
@@ -211,12 +215,12 @@ def constrained_m_step(problem: Problem) -> MStep:
         counted = (prior > 0) & (theta > 0)  # only numbers that the knowledge pins are at zero
         term = float(prior[counted] @ np.log(theta[counted]))
         term -= _soft_cost(problem.model.blocks, theta, soft_weight)
-        if general is not None:
+        if statements is not None:
             whole = problem.layout.pack({**problem.model.network.cpts, **cpts})
-            term -= general.soft_cost(general.values_from(general.sums_at(whole), whole), soft_weight)
+            term -= statements.soft_cost(statements.values_from(statements.sums_at(whole), whole), soft_weight)
         return cpts, term
 
-    return m_step if general is None else StartingMStep(m_step)
+    return m_step if statements is None else StartingMStep(m_step)
 
 
 def _soft_cost(blocks: Sequence[Block], theta: Numbers, soft_weight: float) -> float:
@@ -264,18 +268,18 @@ def solver_findings(network: Network, estimates: Sequence[BlockEstimate]) -> Ite
             yield Finding("not certified", message, name)
 
 
-def general_findings(general: GeneralEnd) -> Iterator[Finding]:
+def network_findings(network_end: NetworkStepsEnd) -> Iterator[Finding]:
     """That the optimum is local, or that statements about probabilities of the network do not hold."""
-    if general.holds:
+    if network_end.holds:
         message = (
             "Other probabilities may fit the data better: under statements about prevalences, diagnostic values and "
             "other probabilities that depend on several CPTs, only a local optimum can be found."
         )
-        yield Finding("local optimum", message + _too_few_starts(general.starts))
+        yield Finding("local optimum", message + _too_few_starts(network_end.starts))
     else:
         message = (
-            "No probabilities were found at which all statements hold; one about a probability that depends on "
-            f"several CPTs is missed by {general.violation:.2g}. This is no proof that there are none: run credo.check."
+            "No probabilities were found at which all statements hold; one about a probability that depends on several "
+            f"CPTs is missed by {network_end.violation:.2g}. This is no proof that there are none: run credo.check."
         )
         yield Finding("violated", message)
 
@@ -290,9 +294,9 @@ def _too_few_starts(starts: StartCounts | None) -> str:
     )
 
 
-def _status_of_general(general: GeneralEnd, estimates: Sequence[BlockEstimate]) -> Status:
-    """The status where general statements were bound."""
-    if not general.holds or status_of(estimates) is Status.VIOLATED:
+def _status_of_network_constraints(network_end: NetworkStepsEnd, estimates: Sequence[BlockEstimate]) -> Status:
+    """The status where network constraints were bound."""
+    if not network_end.holds or status_of(estimates) is Status.VIOLATED:
         return Status.VIOLATED
     return Status.LOCAL
 

@@ -281,7 +281,7 @@ def _uniform(network: Network, names: tuple[str, ...]) -> Mapping[str, Numbers]:
 def _by_gradient(method: Method, problem: Problem, dataset: Dataset | PartitionedRows) -> Solution:
     if problem.model.constraints.ties and method.uses_knowledge:
         raise OptionError("The gradient trainer takes rows one by one, and cannot tie them: leave the trainer at em.")
-    if problem.model.constraints.general and method.uses_knowledge:
+    if problem.model.constraints.network_constraints and method.uses_knowledge:
         raise OptionError(
             "The gradient trainer penalises statements about single CPTs, and cannot bind those about probabilities "
             "that depend on several CPTs: leave the trainer at em."

@@ -9,9 +9,9 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.stage_costs import LONG, readable_seconds
 from credo.errors import Status
-from credo.estimation.general_start import general_region, nearest_cpts
-from credo.estimation.general_steps import LIMIT
 from credo.estimation.method import Incomplete, Method
+from credo.estimation.network_start import nearest_cpts, network_region
+from credo.estimation.network_steps import LIMIT
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
@@ -65,7 +65,7 @@ def _has_influences_alone(problem: Problem) -> bool:
     """
     constraints = problem.model.stated or problem.model.constraints
     alone = [each.statement for each in constraints.influences if each.alone]
-    others = constraints.general or constraints.products or constraints.ties
+    others = constraints.network_constraints or constraints.products or constraints.ties
     return problem.model.doubts is None and not others and bool(np.isin(constraints.linear.statements, alone).all())
 
 
@@ -125,7 +125,7 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
     soft_weight = 0.0
     if problem.model.doubts is None:
         soft_weight, findings = choose_soft_weight(problem, problem.vector())
-    general = general_region(problem) if problem.model.constraints.general else None
+    general = network_region(problem) if problem.model.constraints.network_constraints else None
     detail = ""
 
     def announce(seconds: float) -> None:
@@ -150,23 +150,23 @@ def _average(problem: Problem, counts: Counts, missing: MissingValues | None) ->
     )
     result = joint_draws(chains)
     kinds = {finding.kind for finding in result.findings}
-    means, general_missed = result.means, 0.0
+    means, network_missed = result.means, 0.0
     if general is not None:
-        means, general_missed = nearest_cpts(problem, means)
-        findings = [*findings, *_general_findings(problem, general_missed)]
+        means, network_missed = nearest_cpts(problem, means)
+        findings = [*findings, *_network_findings(problem, network_missed)]
     # The mean satisfies what each draw does, except statements that compare products: what they allow is not convex.
     theta = problem.layout.pack({**problem.model.network.cpts, **means})
     violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.model.constraints, theta)
-    missed = bool(violated) or PRODUCT_MISSED in kinds or general_missed > LIMIT
+    missed = bool(violated) or PRODUCT_MISSED in kinds or network_missed > LIMIT
     status = Status.VIOLATED if missed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
     contradicted = contradictions(problem, _pinned_at_zero(problem, result))
     found = (*findings, *violated, *contradicted, *result.findings)
     return Solution(means, status, found, posterior=result, soft_weight=soft_weight)
 
 
-def _general_findings(problem: Problem, missed: float) -> Iterator[Finding]:
+def _network_findings(problem: Problem, missed: float) -> Iterator[Finding]:
     """What a reader should know of draws under statements about probabilities that depend on several CPTs."""
-    if any(each.equality and each.confidence is None for each in problem.model.constraints.general):
+    if any(each.equality and each.confidence is None for each in problem.model.constraints.network_constraints):
         message = (
             f"In the draws, equalities of probabilities that depend on several CPTs hold within {EQUALITY_WIDTH:.1%}; "
             "in the CPTs they hold exactly."

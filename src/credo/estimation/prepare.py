@@ -187,8 +187,8 @@ def prepare(
         chosen, table = found.method, replace(table, examined=found.rows)
         own_prior = _prior_for(chosen, prior, model.expansion)
         problem = problem.with_model(prior=own_prior).with_settings(method=chosen, not_posterior=found.not_posterior)
-    if problem.model.constraints.general and not chosen.binds_any_probability:
-        problem = problem.with_model(constraints=replace(problem.model.constraints, general=()))
+    if problem.model.constraints.network_constraints and not chosen.binds_any_probability:
+        problem = problem.with_model(constraints=replace(problem.model.constraints, network_constraints=()))
     return problem, table
 
 

@@ -119,8 +119,8 @@ class Problem:
         """Whether a statement carries a confidence."""
         constraints = self.model.constraints
         products = any(each.confidence is not None for each in constraints.products)
-        general = any(each.confidence is not None for each in constraints.general)
-        return products or general or not bool(constraints.linear.hard.all())
+        network_wide = any(each.confidence is not None for each in constraints.network_constraints)
+        return products or network_wide or not bool(constraints.linear.hard.all())
 
     @property
     def binds_any_probability(self) -> bool:

@@ -177,7 +177,7 @@ def explain_statements(
     amounts = {each.statement.number: -np.inf if each.amount is None else each.amount for each in unused}
     excesses |= {number: Excess(amount, amount) for number, amount in amounts.items()}
     any_multiplier = of_mean or not multipliers
-    of_several = set(stated.general_statements)
+    of_several = set(stated.network_statements)
     explained = []
     for reference, statement in zip(references_to(knowledge.statements), knowledge.statements, strict=True):
         number = reference.number
@@ -324,7 +324,7 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")
     if any(block.products for block in problem.model.blocks) and not is_incomplete:
         notes.append("Statements that compare products take no part in the predictions of held-out observations.")
-    if problem.model.constraints.general and not is_incomplete:
+    if problem.model.constraints.network_constraints and not is_incomplete:
         notes.append(
             "Statements about probabilities that depend on several CPTs take no part in the predictions of held-out "
             "observations."

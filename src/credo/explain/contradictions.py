@@ -16,8 +16,8 @@ from credo.constraints.blocks import Block, one_block
 from credo.constraints.boundaries import rules_out, without_room
 from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
-from credo.explain.general_plausibility import general_plausibilities
 from credo.explain.learned_probabilities import learned_probabilities
+from credo.explain.network_plausibility import network_plausibilities
 from credo.explain.plausibility import EQUALITY_TOLERANCE, LEAST_ODDS, Plausibility, Verdict, plausibilities
 from credo.explain.row_shares import NEGLIGIBLE, RowShare, row_shares
 from credo.explain.statement_references import StatementReference, references_to
@@ -89,9 +89,12 @@ def compare_with_data(
     """
     counts_of = None if counts is None else counts.configuration
     impossible = set() if counts is None else refuted_by_rows(constraints, counts)
-    general = set(constraints.general_statements)
+    network_statements = set(constraints.network_statements)
     if statements is not None:
-        statements, general = set(statements) - general, general.intersection(statements)
+        statements, network_statements = (
+            set(statements) - network_statements,
+            network_statements.intersection(statements),
+        )
     plausible = plausibilities(
         constraints, counts_of, statements=statements, impossible=impossible, below=below, prior=_PRIOR, seed=seed
     )
@@ -105,7 +108,7 @@ def compare_with_data(
     if knowledge is not None and counts is not None:
         shares = row_shares(knowledge, constraints, counts)
         plausible |= {number: share.plausibility for number, share in shares.items()}
-        plausible |= general_plausibilities(constraints, counts, general.difference(shares), seed)
+        plausible |= network_plausibilities(constraints, counts, network_statements.difference(shares), seed)
     return DataComparison(plausible, frozenset(too_small))
 
 
@@ -131,7 +134,9 @@ def contradictions_among(
 
     Statements about probabilities that depend on several CPTs are compared with shares of the rows here.
     """
-    shares = row_shares(knowledge, constraints, counts) if constraints.unlowered or constraints.general else {}
+    shares = (
+        row_shares(knowledge, constraints, counts) if constraints.unlowered or constraints.network_constraints else {}
+    )
     plausible = {**plausible, **{number: share.plausibility for number, share in shares.items()}}
     chosen = sorted(number for number, each in plausible.items() if each.verdict is Verdict.CONTRADICTED)
     references = references_to(knowledge.statements) if chosen else ()
@@ -139,8 +144,8 @@ def contradictions_among(
     for number in chosen:
         if number in shares:
             evidence, variable = _share_evidence(shares[number], constraints, counts)
-        elif number in constraints.general_statements:
-            evidence, variable = _general_evidence(number, plausible[number], knowledge, constraints, counts)
+        elif number in constraints.network_statements:
+            evidence, variable = _network_evidence(number, plausible[number], knowledge, constraints, counts)
         else:
             evidence, variable = _evidence(number, plausible[number], knowledge, constraints, counts)
         found.append(Contradiction(references[number], evidence, variable))
@@ -249,7 +254,7 @@ def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -
     return " ".join([shown, _strength(share.plausibility), *remarks]), term.variable
 
 
-def _general_evidence(
+def _network_evidence(
     number: int, plausibility: Plausibility, knowledge: Knowledge, constraints: Constraints, counts: Counts
 ) -> tuple[str, str | None]:
     """The same where no share of rows shows it: what the probabilities are in CPTs learned from the data alone."""
@@ -261,7 +266,7 @@ def _general_evidence(
     found = learned_probabilities(network.with_cpts(cpts), knowledge.statements[number])
     values = listing([f"{each.text} is {_percent(each.value)}" for each in found])
     shown = [f"in CPTs learned from the data alone, {values}."] if found else []
-    terms = [term for each in constraints.general if each.statement == number for _, term in each.terms]
+    terms = [term for each in constraints.network_constraints if each.statement == number for _, term in each.terms]
     variables = [name for term in terms for name, _ in (*term.events, *term.conditions)]
     return " ".join([*shown, _strength(plausibility), *_remarks(variables, constraints, counts)]), variables[0]
 

@@ -22,7 +22,7 @@ from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
 from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
 from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral, GeneralRegion, with_general_blocks
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 from credo.types import Flags, Indices, Numbers
 
 PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: nearly deterministic to uniform
@@ -53,7 +53,7 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool | flo
     statements = knowledge.statements
     if not all_of_them and not any(expert_of(each) is not None for each in statements):
         return np.zeros(0, dtype=np.int64)
-    about = {*stated.linear.statements.tolist(), *stated.general_statements} - _about_products(stated)
+    about = {*stated.linear.statements.tolist(), *stated.network_statements} - _about_products(stated)
     unsure = {
         number
         for number, each in enumerate(statements)
@@ -114,29 +114,29 @@ def _log_widening(stated: Constraints, numbers: Indices, network: Network) -> Nu
     CPTs are often nearly deterministic, so that a statement about a corner is no narrow one, and often not: the
     probability is averaged over Dirichlet distributions between both.
     """
-    general = set(stated.general_statements)
+    network_statements = set(stated.network_statements)
     shares = np.zeros(len(numbers))
-    about_cpts = [number for number in numbers.tolist() if number not in general]
+    about_cpts = [number for number in numbers.tolist() if number not in network_statements]
     for prior in PRIORS if about_cpts else ():
         plausible = plausibilities(stated, statements=about_cpts, prior=prior)
         for place, number in enumerate(numbers.tolist()):
-            if number not in general:
+            if number not in network_statements:
                 before = plausible[number].before_data
                 shares[place] += (before.value if before.upper_bound is None else before.upper_bound) / len(PRIORS)
-    places = [place for place, number in enumerate(numbers.tolist()) if number in general]
+    places = [place for place, number in enumerate(numbers.tolist()) if number in network_statements]
     if places:
-        shares[places] = _shares_of_general(stated, numbers[places].tolist(), network)
+        shares[places] = _shares_of_network_constraints(stated, numbers[places].tolist(), network)
     shares = np.clip(shares, LEAST_SHARE, 1.0 - LEAST_SHARE)
     return np.asarray(np.maximum(0.0, np.log1p(-shares) - np.log(shares)))
 
 
-def _shares_of_general(stated: Constraints, numbers: Sequence[int], network: Network) -> Numbers:
+def _shares_of_network_constraints(stated: Constraints, numbers: Sequence[int], network: Network) -> Numbers:
     """How often statements about any probability hold in CPTs that are drawn before anything is known."""
-    chosen = tuple(each for each in stated.general if each.statement in set(numbers))
-    alone = replace(stated, general=chosen)
+    chosen = tuple(each for each in stated.network_constraints if each.statement in set(numbers))
+    alone = replace(stated, network_constraints=chosen)
     layout, rng = stated.layout, np.random.default_rng(0)
     starts = layout.distribution_starts()
-    region = GeneralRegion(GeneralStatements.of(alone, network), np.zeros(layout.size))
+    region = GeneralRegion(NetworkStatements.of(alone, network), np.zeros(layout.size))
     drawn = DrawnGeneral(region, np.arange(layout.size))
     held, count = np.zeros(len(numbers)), 0
     cells = sum(group.plan.cells * len(group.numbers) for group in region.statements.groups)
@@ -160,11 +160,13 @@ def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequen
     free = np.bincount(linear.entry_constraints, np.isnan(known[linear.indices]), len(linear)) > 0
     excess = linear.excess(np.nan_to_num(known))
     false = set(linear.statements[~free & (excess > HOLDS_WITHIN)].tolist())
-    if stated.general and kept:
-        general = GeneralStatements.of(stated, network)
-        settled = np.array([own <= set(kept) for own in general.reached], dtype=np.bool_)
-        missed = general.excess(np.nan_to_num(known, nan=0.5)) - np.where(general.equality, EQUALITY_TOLERANCE, 0.0)
-        false |= set(general.statements[settled & (missed > HOLDS_WITHIN)].tolist())
+    if stated.network_constraints and kept:
+        constraints = NetworkStatements.of(stated, network)
+        settled = np.array([own <= set(kept) for own in constraints.reached], dtype=np.bool_)
+        missed = constraints.excess(np.nan_to_num(known, nan=0.5)) - np.where(
+            constraints.equality, EQUALITY_TOLERANCE, 0.0
+        )
+        false |= set(constraints.statements[settled & (missed > HOLDS_WITHIN)].tolist())
     return np.array([number in false for number in numbers.tolist()], dtype=np.bool_)
 
 
@@ -189,8 +191,10 @@ def without_doubted(problem: Problem) -> Problem:
     assert problem.model.doubts is not None
     linear, doubted = problem.model.constraints.linear, set(problem.model.doubts.numbers.tolist())
     kept = linear.take(~np.isin(linear.statements, problem.model.doubts.numbers))
-    general = tuple(each for each in problem.model.constraints.general if each.statement not in doubted)
-    constraints = replace(problem.model.constraints, linear=kept, general=general)
+    kept_network = tuple(
+        each for each in problem.model.constraints.network_constraints if each.statement not in doubted
+    )
+    constraints = replace(problem.model.constraints, linear=kept, network_constraints=kept_network)
     return problem.with_constraints(constraints).with_model(doubts=None)
 
 
@@ -201,13 +205,13 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     true, where r is learned.
     """
     assert problem.model.doubts is not None
-    blocks, general = problem.model.blocks, None
-    if problem.model.constraints.general:
+    blocks, drawn = problem.model.blocks, None
+    if problem.model.constraints.network_constraints:
         means = problem.layout.pack({**problem.model.network.cpts, **posterior.means})
-        region = GeneralRegion(GeneralStatements.of(problem.model.constraints, problem.model.network), means)
+        region = GeneralRegion(NetworkStatements.of(problem.model.constraints, problem.model.network), means)
         blocks = with_general_blocks(blocks, region, posterior.layout)
-        general = DrawnGeneral.of(region, blocks)
-    blocks, doubted = apart(blocks, problem.model.doubts, general)
+        drawn = DrawnGeneral.of(region, blocks)
+    blocks, doubted = apart(blocks, problem.model.doubts, drawn)
     if not doubted.parameters:  # all that these statements are about is fixed
         return {number: StatementEffect((), 0.0) for number in problem.model.doubts.numbers.tolist()}
     parameters = np.concatenate([block.parameters for block in blocks])[: doubted.parameters]

@@ -38,7 +38,7 @@ class RowShare:
 def row_shares(knowledge: Knowledge, constraints: Constraints, counts: Counts) -> dict[int, RowShare]:
     """The share of rows for each statement, by number, that bounds one probability which depends on several CPTs."""
     found = {}
-    for number in (*(each.statement for each in constraints.unlowered), *constraints.general_statements):
+    for number in (*(each.statement for each in constraints.unlowered), *constraints.network_statements):
         ranges = ranges_of(knowledge.statements[number], knowledge.network)
         if len(ranges) == 1:
             ((probability, allowed),) = ranges.items()

@@ -97,29 +97,29 @@ def effects_on_optimum(problem: Problem) -> dict[int, StatementEffect]:
         estimates = without_pinned_prior(problem, vector, estimate_blocks(blocks, vector, weight), weight)
         return with_products(estimates, problem.settings.seed)
 
-    if problem.model.constraints.general:
-        return _effects_with_general(problem, vector, data, weight)
+    if problem.model.constraints.network_constraints:
+        return _effects_with_network_constraints(problem, vector, data, weight)
     with_all = solve(problem.model.blocks)
     tasks = [(number, k) for k, block in enumerate(problem.model.blocks) for number in block.statements]
     without_one = solve([without_statement(problem.model.blocks[k], number) for number, k in tasks])
     return _compared(problem.model.blocks, tasks, with_all, without_one, data)
 
 
-def _effects_with_general(
+def _effects_with_network_constraints(
     problem: Problem, vector: Numbers, data: Numbers, weight: float
 ) -> dict[int, StatementEffect]:
     """The same where statements about any probability of the network join blocks, with their tangents at the optimum.
 
     Only statements with a multiplier change an optimum. One about a CPT is left out of its own block, in which the
-    tangents of general statements keep their multipliers λ as costs Σ λ·∇g·θ; a general one of all that it joins.
+    tangents of network constraints keep multipliers λ as costs Σ λ·∇g·θ; a network constraint of all that it joins.
     """
     found = optimum(problem, vector, weight)
     multipliers = multipliers_by_statement(found.estimates, problem.data.counts.total)
-    general = set(problem.model.constraints.general_statements)
+    network_statements = set(problem.model.constraints.network_statements)
     costs = np.zeros(problem.layout.size)
     for each in found.estimates:
         linear = each.block.linear
-        binding = np.where(np.isin(linear.statements, list(general)), each.multipliers, 0.0)
+        binding = np.where(np.isin(linear.statements, list(network_statements)), each.multipliers, 0.0)
         values = linear.coefficients * binding[linear.entry_constraints]
         np.add.at(costs, each.block.parameters[linear.indices], values)
     blocks: list[Block] = []
@@ -134,18 +134,18 @@ def _effects_with_general(
         blocks.append(block)
         with_all.append(BlockEstimate(Task(block, weights), theta, np.zeros(0), "", Certificate(0.0, 0.0), NONE))
     for each in found.estimates:
-        for number in sorted(general.intersection(each.block.statements)):
+        for number in sorted(network_statements.intersection(each.block.statements)):
             if multipliers.get(number, 0.0) > 0.0:
                 tasks.append((number, len(blocks)))
                 # With all data: those that the statement made impossible were left out of the estimate.
                 weights = vector[each.block.parameters]
                 task = Task(without_statement(each.block, number), weights, None, weight)
                 left_out.append(task if weights.any() else replace(task, entropies=np.ones(each.block.size)))
-        if general.intersection(each.block.statements):
+        if network_statements.intersection(each.block.statements):
             blocks.append(each.block)
             with_all.append(replace(each, theta=found.theta[each.block.parameters]))
     effects = _compared(blocks, tasks, with_all, solve_certified(left_out), data)
-    every = {number for block in problem.model.blocks for number in block.statements} | general
+    every = {number for block in problem.model.blocks for number in block.statements} | network_statements
     return {number: effects.get(number, StatementEffect((), 0.0)) for number in sorted(every)}
 
 
@@ -205,14 +205,16 @@ def changes_of_means(
     assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
-    own_generals = set(problem.model.constraints.general_statements)
+    own_network_constraints = set(problem.model.constraints.network_statements)
     allowed = max(LEAST_WORK, SHARE_OF_FIT * _work(problem, problem.model.names))
     for number in first:
         names = _joined_by_statements(problem, number)
         allowed -= _work(problem, names)
         if allowed < 0:
             break
-        if len(problem.model.zeros) and number in own_generals:  # zeros stand for such a statement by its place
+        if (
+            len(problem.model.zeros) and number in own_network_constraints
+        ):  # zeros stand for such a statement by its place
             continue
         other = _without(problem, mean, number, names)
         try:
@@ -242,7 +244,7 @@ def _joined_by_statements(problem: Problem, number: int) -> tuple[str, ...]:
     Missing values and statements about any probability join all CPTs.
     """
     model = problem.model
-    if problem.data.dataset is not None or model.constraints.general or model.doubts is not None:
+    if problem.data.dataset is not None or model.constraints.network_constraints or model.doubts is not None:
         return model.names
     together = [{name for name, _ in block.configurations} for block in model.blocks]
     found = set[str]().union(
@@ -268,7 +270,7 @@ def _without(problem: Problem, mean: Numbers, number: int, names: Sequence[str])
         products=tuple(
             each for each in stated.products if each.statement != number and owner[list(each.indices)].all()
         ),
-        general=tuple(each for each in stated.general if each.statement != number),
+        network_constraints=tuple(each for each in stated.network_constraints if each.statement != number),
         influences=tuple(each for each in stated.influences if each.statement != number and each.child in names),
     )
     other = problem.with_constraints(constraints).with_settings(progress=None)
@@ -291,14 +293,14 @@ def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:
 def _changes(problem: Problem, differences: Numbers, errors: Numbers, number: int) -> list[Change]:
     """The changes of the distributions that share a block with the statement, the largest first."""
     notable = np.where(differences > np.maximum(LEAST_CHANGE_OF_MEAN, ERRORS * errors), differences, 0.0)
-    general = number in problem.model.constraints.general_statements
-    blocks = [block for block in problem.model.blocks if general or number in block.statements]
+    is_network_constraint = number in problem.model.constraints.network_statements
+    blocks = [block for block in problem.model.blocks if is_network_constraint or number in block.statements]
     found: dict[tuple[str, int], float] = {}
     for block in blocks:
         largest = np.maximum.reduceat(notable[block.parameters], block.distributions[:-1])
         for d in np.flatnonzero(largest > 0.0).tolist():
             found[block.configurations[d]] = float(largest[d])
-    if general:
+    if is_network_constraint:
         for name in problem.layout.names:
             for index, amount in enumerate(problem.layout.view(notable, name).max(axis=-1).ravel().tolist()):
                 if amount > 0.0:

@@ -24,7 +24,7 @@ from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Order
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 from credo.statistics.questions import BatchedCPTs, answer, as_batch
 
 ONLY_CHECKED = "only checked"  # the kind of a finding
@@ -92,9 +92,9 @@ def statement_excesses(constraints: Constraints, network: Network) -> dict[int, 
     """By how much the CPTs of a network violate each statement, or how much room they leave."""
     theta = constraints.layout.pack({name: network.cpt_array(name) for name in constraints.layout.names})
     found = excess_by_statement(constraints, theta)
-    if constraints.general:
-        general = GeneralStatements.of(constraints, network)
-        for each, excess in zip(constraints.general, general.excess(theta).tolist(), strict=True):
+    if constraints.network_constraints:
+        statements = NetworkStatements.of(constraints, network)
+        for each, excess in zip(constraints.network_constraints, statements.excess(theta).tolist(), strict=True):
             if each.statement not in found or excess > found[each.statement].scaled:
                 found[each.statement] = Excess(excess * each.scale, excess)
     return found
@@ -112,7 +112,7 @@ def unused_statements(
     stated = lower(knowledge) if stated is None else stated
     unlowered = list(stated.unlowered)
     if not binds_any:
-        unlowered += [UnloweredStatement(number, NOT_BOUND) for number in stated.general_statements]
+        unlowered += [UnloweredStatement(number, NOT_BOUND) for number in stated.network_statements]
         unlowered.sort(key=lambda each: each.statement)
     references = references_to(knowledge.statements) if unlowered else ()
     for each in unlowered:
@@ -123,7 +123,7 @@ def unused_statements(
                 each.reason,
                 None if excess is None else excess.amount,
                 excess is not None and excess.is_violated,
-                _remedy(knowledge, each.statement, each.statement in stated.general_statements),
+                _remedy(knowledge, each.statement, each.statement in stated.network_statements),
             )
         )
     return tuple(found)
@@ -136,9 +136,9 @@ def only_checked(
     return [Finding(ONLY_CHECKED, str(each)) for each in unused_statements(network, knowledge, binds_any, stated)]
 
 
-def _remedy(knowledge: Knowledge, number: int, is_general: bool) -> str:
+def _remedy(knowledge: Knowledge, number: int, is_network_constraint: bool) -> str:
     """Which method uses the statement; or what to write instead, so that it is used."""
-    if is_general:
+    if is_network_constraint:
         return f"The methods {BINDING_METHODS} use it."
     statement = knowledge.statements[number]
     if not isinstance(statement, Comparison | Approximation):
@@ -155,12 +155,12 @@ def _excess_on_network(network: Network, knowledge: Knowledge, number: int) -> E
     """By how much a statement that was not lowered is missed; None where full CPTs are needed and too large."""
     statement = knowledge.statements[number]
     if isinstance(statement, Comparison | Approximation):
-        amount = general_amount(network, statement)
+        amount = network_amount(network, statement)
         return Excess(amount, amount)
     return _excess_in_full_cpts(network, knowledge, number)
 
 
-def general_amount(network: Network, statement: Comparison | Approximation) -> float:
+def network_amount(network: Network, statement: Comparison | Approximation) -> float:
     """By how much a network misses a statement about any of its probabilities; negative where it holds.
 
     It is the worst amount over all states of the variables under `each`.

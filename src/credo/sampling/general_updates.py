@@ -22,8 +22,8 @@ from credo.model.graphs import ancestors
 from credo.model.layout import Layout
 from credo.sampling.distributions import SampledDistributions
 from credo.sampling.region import Region
-from credo.statistics.general_statements import GeneralStatements, excesses_of
 from credo.statistics.inference.clique_tree import UPDATE, clique_tree
+from credo.statistics.network_statements import NetworkStatements, excesses_of
 from credo.types import Flags, Indices, Numbers
 
 EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
@@ -36,7 +36,7 @@ EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities t
 class GeneralRegion:
     """General statements, and a point inside of everything."""
 
-    statements: GeneralStatements
+    statements: NetworkStatements
     start: Numbers  # (parameters of the statements' layout,)
 
 
@@ -245,7 +245,7 @@ def general_updates(
 
 
 def _arrays(
-    statements: GeneralStatements,
+    statements: NetworkStatements,
     sampled: SampledDistributions,
     named: Sequence[str],
     cpts: Numbers,

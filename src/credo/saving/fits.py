@@ -166,10 +166,10 @@ def _problem(reader: Reader, plain: Any, stated: Constraints, statements: int, b
     doubted = reader.value(Indices, own["doubted"], "problem.model.doubted")
     exist = doubted.ndim == 1 and _within(doubted, statements) and (doubts is None or _are_doubts(doubts, statements))
     _require(reader.archive, exist, "it doubts a statement that is not there")
-    bound = with_confidence(stated if binds_any else replace(stated, general=()), doubted)
+    bound = with_confidence(stated if binds_any else replace(stated, network_constraints=()), doubted)
     constraints = with_fixed(bound, {name: reader.network.cpt_array(name) for name in kept})  # type: ignore[union-attr]
     zeros = reader.value(Indices, own["zeros"], "problem.model.zeros")
-    exist = zeros.ndim == 2 and zeros.shape[1] == 2 and _within(zeros[:, 0], len(constraints.general))
+    exist = zeros.ndim == 2 and zeros.shape[1] == 2 and _within(zeros[:, 0], len(constraints.network_constraints))
     _require(reader.archive, exist and _within(zeros[:, 1], constraints.layout.size), "a zero is nowhere")
     constraints = zeros_in_place(constraints, zeros)
     _require(reader.archive, set(plain) == {"model", "data", "settings"}, "its problem has other parts than it should")

@@ -21,8 +21,8 @@ from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised.batches import SMALLEST
 from credo.sampling.vectorised.doubted_lines import DoubtedLine, DoubtedLines
 from credo.sampling.vectorised.moves import MOST_STEPS_OUT, STEP_OUT, Which, slice_within, split, step_out, taken
-from credo.statistics.general_statements import SumGroup
 from credo.statistics.inference.batched import Plan, batch_fastest, make_plan, sum_out
+from credo.statistics.network_statements import SumGroup
 from credo.types import Flags, Indices, Numbers
 
 MOST_CELLS = 4_000_000  # of all cliques, for all sums and chains: what is more is for compiled code

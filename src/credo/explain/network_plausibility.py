@@ -15,8 +15,8 @@ from zlib import crc32
 
 import numpy as np
 
-from credo.constraints.boundaries import general_without_room
-from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
+from credo.constraints.boundaries import network_constraint_without_room
+from credo.constraints.constraint_set import Constraints, NetworkConstraint, NetworkProbability
 from credo.errors import TooLargeError
 from credo.explain.plausibility import EQUALITY_TOLERANCE, Plausibility, ProbabilityEstimate, bayes_factor
 from credo.knowledge.query import Query
@@ -34,10 +34,10 @@ LEAST_HELD, MOST_TIMES = 20, 4  # a rare statement is drawn until it held so oft
 MOST_CELLS = 5_000_000  # of cliques and CPTs, in all draws before the data, or after them: about a tenth of a second
 
 
-def general_plausibilities(
+def network_plausibilities(
     constraints: Constraints, counts: Counts, numbers: Iterable[int], seed: int = 0
 ) -> dict[int, Plausibility]:
-    """The plausibility of statements, by number, that became general constraints.
+    """The plausibility of statements, by number, that became network constraints.
 
     Those about noisy families are left out, whose numbers have no counts, and those that take too long.
     """
@@ -61,7 +61,7 @@ def general_plausibilities(
 class _Asked:
     """The constraints of one statement, the questions of their terms, and the CPTs that matter to these."""
 
-    own: tuple[GeneralConstraint, ...]
+    own: tuple[NetworkConstraint, ...]
     network: Network
     queries: Mapping[NetworkProbability, Query]
     families: tuple[str, ...]
@@ -77,8 +77,8 @@ def _asked(constraints: Constraints, counts: Counts, number: int) -> _Asked | No
     """What one statement asks; None where the data cannot be compared with it."""
     network, layout = counts.layout.network, constraints.layout
     own = tuple(
-        replace(each, equality=each.equality or general_without_room(each))
-        for each in constraints.general
+        replace(each, equality=each.equality or network_constraint_without_room(each))
+        for each in constraints.network_constraints
         if each.statement == number
     )
     queries = {term: _query(network, term) for each in own for _, term in each.terms}

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from credo.constraints.constraint_set import GeneralConstraint, LinearConstraints
+from credo.constraints.constraint_set import LinearConstraints, NetworkConstraint
 from credo.constraints.feasibility import InfeasibleError, NoStartError, interior_of
-from credo.estimation.constrained import general_steps, optimum
-from credo.estimation.general_optimum import Wanted
-from credo.estimation.general_steps import LIMIT
+from credo.estimation.constrained import network_steps, optimum
+from credo.estimation.network_optimum import Wanted
+from credo.estimation.network_steps import LIMIT
 from credo.estimation.problem import Problem
 from credo.sampling.general_updates import GeneralRegion
-from credo.statistics.general_statements import GeneralStatements
+from credo.statistics.network_statements import NetworkStatements
 from credo.types import Numbers
 
 SHARES: tuple[tuple[float, Wanted], ...] = (  # of the room inside, by which bounds are moved there
@@ -27,9 +27,9 @@ INSIDE = 0.2  # of the distance from a bound to a point inside, or to the opposi
 MOST_INSIDE = 0.02  # in probabilities
 
 
-def general_region(problem: Problem) -> GeneralRegion:
-    """The general statements, and CPTs inside of all that they and the others allow, near the most probable ones."""
-    statements = GeneralStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit)
+def network_region(problem: Problem) -> GeneralRegion:
+    """The network constraints, and CPTs inside of all that they and the others allow, near the most probable ones."""
+    statements = NetworkStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit)
     weights = problem.vector() + 1.0 / _states(problem)
     for number, (share, wanted) in enumerate(SHARES):
         if number == 1:
@@ -37,7 +37,7 @@ def general_region(problem: Problem) -> GeneralRegion:
         moved = replace(
             problem.model.constraints,
             linear=_moved(problem, share),
-            general=_moved_general(problem.model.constraints.general, share),
+            network_constraints=_moved_network_constraints(problem.model.constraints.network_constraints, share),
         )
         inside = problem.with_constraints(moved)
         try:
@@ -62,7 +62,7 @@ def nearest_cpts(problem: Problem, means: Mapping[str, Numbers]) -> tuple[Mappin
     Every draw satisfies the statements, but what they allow is not convex: their mean may miss one by a little.
     """
     theta = problem.layout.pack({**problem.model.network.cpts, **means})
-    steps = general_steps(problem, problem.vector() + 1.0, 0.0, theta)
+    steps = network_steps(problem, problem.vector() + 1.0, 0.0, theta)
     theta, values = steps.restored(theta)
     return problem.cpts(theta), float(steps.missed(values).max(initial=0.0))
 
@@ -88,19 +88,21 @@ def _moved(problem: Problem, share: float) -> LinearConstraints:
     return replace(linear, bounds=bounds)
 
 
-def _moved_general(general: tuple[GeneralConstraint, ...], share: float) -> tuple[GeneralConstraint, ...]:
-    """The general inequalities, moved inside by a part of the distance to the opposite bound, if there is one."""
+def _moved_network_constraints(
+    constraints: tuple[NetworkConstraint, ...], share: float
+) -> tuple[NetworkConstraint, ...]:
+    """The constraints, inequalities moved inside by a part of the distance to the opposite bound, if there is one."""
 
-    def key(each: GeneralConstraint, sign: float) -> tuple[object, ...]:
+    def key(each: NetworkConstraint, sign: float) -> tuple[object, ...]:
         terms = sorted((sign * coefficient, term.events, term.conditions) for coefficient, term in each.terms)
         return tuple(terms), tuple(zip(each.indices, (sign * value for value in each.coefficients), strict=True))
 
     tightest: dict[tuple[object, ...], float] = {}
-    for each in general:
+    for each in constraints:
         if each.confidence is None:
             tightest[key(each, 1.0)] = min(each.bound, tightest.get(key(each, 1.0), np.inf))
     found = []
-    for each in general:
+    for each in constraints:
         width = each.bound + tightest.get(key(each, -1.0), np.inf)
         inside = share * min(MOST_INSIDE, INSIDE * max(width, 0.0))
         is_moved = each.confidence is None and not each.equality

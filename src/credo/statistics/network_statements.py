@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from credo.constraints.constraint_set import Constraints, GeneralConstraint, NetworkProbability
+from credo.constraints.constraint_set import Constraints, NetworkConstraint, NetworkProbability
 from credo.errors import TooLargeError
 from credo.model.graphs import ancestors, reached_families
 from credo.model.layout import Layout
@@ -43,12 +43,12 @@ class SumGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralStatements:
-    """All general constraints of a knowledge as arrays; term t is coefficients[t] · sum[above[t]] / sum[below[t]]."""
+class NetworkStatements:
+    """All network constraints of a knowledge as arrays; term t is coefficients[t] · sum[above[t]] / sum[below[t]]."""
 
     layout: Layout
     network: Network  # with the CPTs that the layout does not have
-    constraints: tuple[GeneralConstraint, ...]
+    constraints: tuple[NetworkConstraint, ...]
     sums: tuple[Allowed, ...]
     groups: tuple[SumGroup, ...]
     owners: Indices  # (terms,) the constraint of each
@@ -58,12 +58,12 @@ class GeneralStatements:
     reached: tuple[frozenset[str], ...]  # whose CPTs matter to each constraint, among those of the layout
 
     @classmethod
-    def of(cls, constraints: Constraints, network: Network, memory_limit: int | None = None) -> GeneralStatements:
-        """The general constraints of a knowledge, planned for evaluation; `network` is the expanded one."""
-        general = constraints.general
+    def of(cls, constraints: Constraints, network: Network, memory_limit: int | None = None) -> NetworkStatements:
+        """The network constraints of a knowledge, planned for evaluation; `network` is the expanded one."""
+        stated = constraints.network_constraints
         numbers: dict[Allowed, int] = {}
         owners, coefficients, above, below = [], [], [], []
-        for owner, constraint in enumerate(general):
+        for owner, constraint in enumerate(stated):
             for coefficient, term in constraint.terms:
                 owners.append(owner)
                 coefficients.append(coefficient)
@@ -76,12 +76,12 @@ class GeneralStatements:
         reached = tuple(
             frozenset(name for name in relevant_families(network, each) if name in layout)
             | {layout.locate(index)[0] for index in each.indices}
-            for each in general
+            for each in stated
         )
         return cls(
             layout,
             network,
-            general,
+            stated,
             sums,
             groups,
             np.array(owners, dtype=np.int64),
@@ -288,7 +288,7 @@ def _together(term: NetworkProbability) -> Allowed:
     return _allowed((*term.events, *term.conditions))
 
 
-def relevant_families(network: Network, constraint: GeneralConstraint) -> set[str]:
+def relevant_families(network: Network, constraint: NetworkConstraint) -> set[str]:
     """The variables whose CPTs can change a term: of the others, descendants of nothing named or d-separated.
 
     In the CPTs of what is named and of all ancestors, those that hang together with an event through variables that are

@@ -30,7 +30,7 @@ from credo.estimation.solvers.block_estimates import BlockEstimate
 from credo.estimation.solvers.block_solver import LARGE_SYSTEM
 from credo.estimation.solvers.products import ProductConstraints
 from credo.model.layout import Layout
-from credo.statistics.general_statements import GeneralStatements, excesses_of
+from credo.statistics.network_statements import NetworkStatements, excesses_of
 from credo.types import Flags, Indices, Numbers
 
 STEPS = 60
@@ -64,13 +64,13 @@ class StartCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GeneralEnd:
+class NetworkStepsEnd:
     """Where the steps ended."""
 
     theta: Numbers  # (parameters of the layout,)
     estimates: Sequence[BlockEstimate]  # of the blocks with the last tangents
     value: float  # Σ −w log θ and the cost of soft statements
-    violation: float  # of a hard general statement, in probabilities
+    violation: float  # of a hard network constraint, in probabilities
     steps: int = 0  # that led here
     is_finished: bool = True  # not, where steps ran out
     starts: StartCounts | None = None  # where several were wanted
@@ -91,23 +91,23 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralSteps:
-    """One problem: its general statements, and the constraints of the blocks that they join."""
+class NetworkSteps:
+    """One problem: its network constraints, and the constraints of the blocks that they join."""
 
     problem: Problem
-    statements: GeneralStatements
+    statements: NetworkStatements
     weights: Numbers  # (parameters,) w
     counted: Flags  # (parameters,) whose weight counts: those pinned at zero cannot follow it
     soft_weight: float  # W
     solve: Solve
     soft_cost: Callable[[Numbers], float]  # of the ordinary soft statements
-    base: Constraints = field(init=False)  # of the blocks that general statements reach
+    base: Constraints = field(init=False)  # of the blocks that network constraints reach
     reached: tuple[int, ...] = field(init=False)  # the numbers of these blocks in the problem
     free: Flags = field(init=False)  # (parameters,) that are learned
-    about: Flags = field(init=False)  # (parameters,) that general statements, and their blocks, are about
+    about: Flags = field(init=False)  # (parameters,) that network constraints, and their blocks, are about
     totals: Numbers = field(init=False)  # (parameters,) Σ w of each one's distribution
     needed: Flags = field(init=False)  # of the base's linear constraints: those that steps so far would have missed,
-    needed_tangents: Flags = field(init=False)  # and the same of general constraints
+    needed_tangents: Flags = field(init=False)  # and the same of network constraints
 
     def __post_init__(self) -> None:
         problem, layout = self.problem, self.problem.layout
@@ -149,19 +149,19 @@ class GeneralSteps:
     # Objective -------------------------------------------------------------------------------------------------------
 
     def value(self, theta: Numbers, values: Numbers) -> float:
-        """Σ −w log θ, and the cost of soft statements that are missed; `values` are those of the general ones."""
+        """Σ −w log θ, and the cost of soft statements that are missed; `values` are those of network constraints."""
         counted = self.counted
         cost = -float(self.weights[counted] @ np.log(np.maximum(theta[counted], 1e-300)))
         return cost + self.statements.soft_cost(values, self.soft_weight) + self.soft_cost(theta)
 
     def missed(self, values: Numbers) -> Numbers:
-        """By how much hard general statements are missed, zero where they hold."""
+        """By how much hard network constraints are missed, zero where they hold."""
         return np.where(self.statements.hard, np.maximum(excesses_of(values, self.statements.equality), 0.0), 0.0)
 
     def holds_at(self, theta: Numbers) -> bool:
-        """Whether all hard statements hold that general ones, or the blocks that they join, are about."""
-        general, linear = self.statements, self.base.linear
-        excesses = (general.excess(theta)[general.hard], linear.excess(theta)[linear.hard])
+        """Whether all hard statements hold that network constraints, or the blocks that they join, are about."""
+        statements, linear = self.statements, self.base.linear
+        excesses = (statements.excess(theta)[statements.hard], linear.excess(theta)[linear.hard])
         if any(excess.max(initial=0.0) > LIMIT for excess in excesses):
             return False
         blocks = [block for block in map(self.problem.model.blocks.__getitem__, self.reached) if block.products]
@@ -169,7 +169,7 @@ class GeneralSteps:
         return all(own.missed(point)[own.hard].max(initial=0.0) <= LIMIT for own, point in products)
 
     def values_at(self, theta: Numbers) -> Numbers:
-        """The values of the general statements."""
+        """The values of the network constraints."""
         return self.statements.values_from(self.statements.sums_at(theta), theta)
 
     # Steps -----------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ class GeneralSteps:
     def _solved(
         self,
         theta: Numbers,
-        of: Indices,  # (tangents,) which general constraints they belong to
+        of: Indices,  # (tangents,) which network constraints they belong to
         tangents: LinearConstraints,
         weights: Numbers,
         soft_weight: float,
@@ -246,12 +246,12 @@ class GeneralSteps:
     def tangents(
         self, theta: Numbers, values: Numbers, slopes: Numbers, soft_weight: float
     ) -> tuple[Indices, LinearConstraints]:
-        """The tangents of all general statements that the CPTs involved can miss at all, scaled if they are hard.
+        """The tangents of all network constraints that the CPTs involved can miss at all, scaled if they are hard.
 
         In front are the numbers of the constraints that they belong to.
         Derivatives that are the same for all states of a distribution change nothing, since it sums to one.
         """
-        layout, general = self.problem.layout, self.statements
+        layout, statements = self.problem.layout, self.statements
         starts = layout.distribution_starts()
         sizes = np.diff(starts, append=layout.size)
         slopes = np.where(self.free, slopes, 0.0)
@@ -260,10 +260,10 @@ class GeneralSteps:
         span = np.maximum.reduceat(np.abs(slopes), starts, axis=1)
         slopes[np.repeat(span <= NEGLIGIBLE * largest[:, None], sizes, axis=1)] = 0.0
         most = values + np.maximum.reduceat(slopes, starts, axis=1).sum(axis=1) - slopes @ theta
-        wanted = ~np.isnan(values) & (largest > 0.0) & (general.equality | (most > 0.0))
-        wanted &= general.hard | (soft_weight > 0.0)
+        wanted = ~np.isnan(values) & (largest > 0.0) & (statements.equality | (most > 0.0))
+        wanted &= statements.hard | (soft_weight > 0.0)
         chosen = np.flatnonzero(wanted)
-        scales = np.where(general.hard, largest, 1.0)[chosen]
+        scales = np.where(statements.hard, largest, 1.0)[chosen]
         own = slopes[chosen] / scales[:, None]
         owners, columns = np.nonzero(own)
         return chosen, LinearConstraints(
@@ -271,15 +271,15 @@ class GeneralSteps:
             columns.astype(np.int64),
             own[owners, columns],
             own @ theta - values[chosen] / scales,
-            general.statements[chosen],
-            general.equality[chosen],
-            general.confidences[chosen],
-            scales * general.scales[chosen],
+            statements.statements[chosen],
+            statements.equality[chosen],
+            statements.confidences[chosen],
+            scales * statements.scales[chosen],
         )
 
     def descend(
-        self, start: Numbers, steps: int = STEPS, progress: float = PROGRESS, rival: GeneralEnd | None = None
-    ) -> GeneralEnd | None:
+        self, start: Numbers, steps: int = STEPS, progress: float = PROGRESS, rival: NetworkStepsEnd | None = None
+    ) -> NetworkStepsEnd | None:
         """Steps from a point until the penalty function falls no more, and then to where all statements hold.
 
         They end sooner where they lead to a `rival`, the end of other steps, or to no better one.
@@ -344,10 +344,10 @@ class GeneralSteps:
                 break
             is_decided = rival is not None and (self._leads_to(theta, rival) or value - rival.value > HOPELESS * gain)
             if is_decided and not elastic and missed.max(initial=0.0) <= NEARLY:
-                return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made)
+                return NetworkStepsEnd(theta, [], value, float(missed.max(initial=0.0)), made)
         else:
             if rival is not None:
-                return GeneralEnd(theta, [], value, float(missed.max(initial=0.0)), made, is_finished=False)
+                return NetworkStepsEnd(theta, [], value, float(missed.max(initial=0.0)), made, is_finished=False)
         theta, values = self._restored(theta, values, slopes)
         if estimates is None:
             found = self.step(theta, *self.statements.linearised(theta), FIRST_DAMPING)
@@ -355,9 +355,9 @@ class GeneralSteps:
                 return None
             estimates = found.estimates
         violation = float(self.missed(values).max(initial=0.0))
-        return GeneralEnd(theta, estimates, self.value(theta, values), violation, made)
+        return NetworkStepsEnd(theta, estimates, self.value(theta, values), violation, made)
 
-    def _leads_to(self, theta: Numbers, end: GeneralEnd) -> bool:
+    def _leads_to(self, theta: Numbers, end: NetworkStepsEnd) -> bool:
         """Whether a point is so near to an end that the objective, by its curvature Σ n·(Δθ)²/2θ, is about the same."""
         change = np.where(self.free, theta - end.theta, 0.0)
         return float(0.5 * self.totals @ (change**2 / np.maximum(end.theta, LEAST))) <= SAME_OPTIMUM
@@ -374,7 +374,7 @@ class GeneralSteps:
         return np.where(free, normalised(np.maximum(point, KEPT_SHARE * last), self.problem.layout), last)
 
     def _penalised(self, theta: Numbers, values: Numbers, penalties: Numbers) -> float:
-        """The penalty function at a point, of which the values of the general statements are known."""
+        """The penalty function at a point, of which the values of the network constraints are known."""
         return self.value(theta, values) + float(penalties @ self.missed(values))
 
     def restored(self, theta: Numbers) -> tuple[Numbers, Numbers]:
@@ -400,7 +400,7 @@ class GeneralSteps:
         return theta, values
 
     def _multipliers(self, estimates: Sequence[BlockEstimate]) -> Numbers:
-        """The multipliers of the general statements, in probabilities; the largest of each statement's."""
+        """The multipliers of the network constraints, in probabilities; the largest of each statement's."""
         by_statement: dict[int, float] = {}
         for each in estimates:
             linear = each.block.linear

@@ -16,16 +16,16 @@ import numpy as np
 
 from credo.constraints.feasibility import InfeasibleError
 from credo.errors import OptionError
-from credo.estimation.general_steps import (
+from credo.estimation.network_steps import (
     HOLDS,
     LIMIT,
     PROGRESS,
     STEPS,
-    GeneralEnd,
-    GeneralSteps,
+    NetworkSteps,
+    NetworkStepsEnd,
     StartCounts,
 )
-from credo.statistics.general_statements import excesses_of
+from credo.statistics.network_statements import excesses_of
 from credo.types import Numbers
 
 FEW_UNKNOWNS = 400  # up to which starts are far apart and their steps not counted
@@ -39,10 +39,10 @@ EM_STEPS = 4  # of an M-step
 Wanted = Literal["optimum", "point", "near point"]
 
 
-def bind_general(
-    steps: GeneralSteps, relaxed: Numbers, start: Numbers | None = None, wanted: Wanted = "optimum"
-) -> GeneralEnd | None:
-    """The best local optimum from several starts; None where the optimum without general statements satisfies them.
+def bind_network_constraints(
+    steps: NetworkSteps, relaxed: Numbers, start: Numbers | None = None, wanted: Wanted = "optimum"
+) -> NetworkStepsEnd | None:
+    """The best local optimum from several starts; None where the optimum without network constraints satisfies them.
 
     Where a `point` is wanted, the first at which all statements hold is enough, the nearest to a start if that is
     found; for a `near point` nothing else is tried.
@@ -51,8 +51,8 @@ def bind_general(
     end is no worse than there if all statements hold there.
     """
     _require_possible(steps, relaxed)
-    general = steps.statements
-    if excesses_of(steps.values_at(relaxed), general.equality).max(initial=0.0) <= HOLDS:
+    statements = steps.statements
+    if excesses_of(steps.values_at(relaxed), statements.equality).max(initial=0.0) <= HOLDS:
         return None
     if start is not None and steps.holds_at(start):
         return _from_m_step(steps, np.where(steps.about, start, relaxed))  # the rest of `relaxed` is at its optimum
@@ -86,26 +86,26 @@ def bind_general(
     return replace(best, starts=StartCounts(STARTS, followed, made, budget))
 
 
-def _best(ends: Sequence[GeneralEnd]) -> GeneralEnd:
+def _best(ends: Sequence[NetworkStepsEnd]) -> NetworkStepsEnd:
     """The end with the best objective among those at which all statements hold, or that misses them least."""
     return min(ends, key=lambda end: (not end.holds, end.value if end.holds else end.violation))
 
 
-def _from_m_step(steps: GeneralSteps, start: Numbers) -> GeneralEnd:
+def _from_m_step(steps: NetworkSteps, start: Numbers) -> NetworkStepsEnd:
     values = steps.values_at(start)
-    here = GeneralEnd(start, [], steps.value(start, values), float(steps.missed(values).max(initial=0.0)))
+    here = NetworkStepsEnd(start, [], steps.value(start, values), float(steps.missed(values).max(initial=0.0)))
     found = steps.descend(start, EM_STEPS, ROUGH_PROGRESS)
     return found if found is not None and found.holds and found.value <= here.value else here
 
 
-def _point(steps: GeneralSteps, relaxed: Numbers, wanted: Wanted) -> GeneralEnd:
+def _point(steps: NetworkSteps, relaxed: Numbers, wanted: Wanted) -> NetworkStepsEnd:
     """CPTs at which all statements hold, or those that miss them least."""
-    ends: list[GeneralEnd] = []
+    ends: list[NetworkStepsEnd] = []
     for number, point in enumerate((relaxed, *_others(steps, relaxed, None))):
         if number == 1:
             steps.problem.refuse_contradictions()
         theta, values = steps.restored(point)
-        nearest = GeneralEnd(theta, [], steps.value(theta, values), float(steps.missed(values).max(initial=0.0)))
+        nearest = NetworkStepsEnd(theta, [], steps.value(theta, values), float(steps.missed(values).max(initial=0.0)))
         if nearest.holds or wanted == "near point":
             return nearest
         end = steps.descend(point, progress=PROGRESS if number == 0 else ROUGH_PROGRESS)
@@ -117,14 +117,14 @@ def _point(steps: GeneralSteps, relaxed: Numbers, wanted: Wanted) -> GeneralEnd:
     return min(ends, key=lambda end: end.violation)
 
 
-def _budget(first: GeneralEnd | None, is_small: bool) -> int:
+def _budget(first: NetworkStepsEnd | None, is_small: bool) -> int:
     """How many steps further starts may take together; all they need where no CPTs are known yet."""
     if is_small or first is None or not first.holds:
         return STEPS * (STARTS - 1)
     return min(STEPS * (STARTS - 1), max(LEAST_BUDGET, round(BUDGET * first.steps)))
 
 
-def _others(steps: GeneralSteps, relaxed: Numbers, near: GeneralEnd | None) -> Iterator[Numbers]:
+def _others(steps: NetworkSteps, relaxed: Numbers, near: NetworkStepsEnd | None) -> Iterator[Numbers]:
     """CPTs that the ordinary statements allow; between such and `near`, if that is given."""
     layout = steps.problem.layout
     reached = [name for name in steps.statements.families if name in steps.problem.model.names]
@@ -142,14 +142,14 @@ def _others(steps: GeneralSteps, relaxed: Numbers, near: GeneralEnd | None) -> I
         yield np.where(steps.about, between, relaxed)
 
 
-def _unknowns(steps: GeneralSteps) -> int:
+def _unknowns(steps: NetworkSteps) -> int:
     """How many parameters and constraints a step has."""
     layout, learned = steps.problem.layout, set(steps.problem.model.names)
     slices = [layout.slice_of(name) for name in steps.statements.families if name in learned]
     return int(sum(each.stop - each.start for each in slices)) + len(steps.base.linear)
 
 
-def _require_possible(steps: GeneralSteps, theta: Numbers) -> None:
+def _require_possible(steps: NetworkSteps, theta: Numbers) -> None:
     """Refuse statements about fixed CPTs alone that these contradict."""
     learned, excess = set(steps.problem.model.names), steps.statements.excess(theta)
     for constraint, families, missed in zip(

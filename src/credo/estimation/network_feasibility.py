@@ -27,7 +27,7 @@ MOST_SECONDS = 10.0  # for the smallest set of statements that do not go togethe
 
 
 @dataclass(frozen=True, slots=True)
-class GeneralSearch:
+class NetworkSearch:
     """What the search found: whether CPTs at which all statements hold, and if not, how near it came.
 
     `missed` is the amount by which the worst statement is missed; `culprits` are the statements without any one of
@@ -40,7 +40,7 @@ class GeneralSearch:
     smallest: tuple[int, ...] = ()
 
 
-def search_general(constraints: Constraints, network: Network) -> GeneralSearch:
+def search_network_constraints(constraints: Constraints, network: Network) -> NetworkSearch:
     """Look for CPTs of the expanded network at which all hard statements hold; the ordinary ones do not conflict."""
     hard = _hard(constraints)
     found, multipliers = _tried(hard, network)
@@ -59,7 +59,7 @@ def _smallest(hard: Constraints, network: Network, culprits: set[int], suspects:
     the time does not suffice to leave out any.
     """
     started = perf_counter()
-    everything = {*hard.linear.statements.tolist(), *hard.general_statements}
+    everything = {*hard.linear.statements.tolist(), *hard.network_statements}
     everything |= {each.statement for each in hard.products}
     if len(culprits) > 1 and not _tried(_only(hard, culprits), network)[0].is_found:
         return culprits
@@ -74,7 +74,7 @@ def _smallest(hard: Constraints, network: Network, culprits: set[int], suspects:
     return kept
 
 
-def _tried(constraints: Constraints, network: Network) -> tuple[GeneralSearch, dict[int, float]]:
+def _tried(constraints: Constraints, network: Network) -> tuple[NetworkSearch, dict[int, float]]:
     """Whether a point was found, and the multipliers of the statements where the search ended."""
     names = constraints.layout.names
     model = Model(network, names, as_prior(1.0, network), constraints, blocks_of(constraints))
@@ -83,10 +83,10 @@ def _tried(constraints: Constraints, network: Network) -> tuple[GeneralSearch, d
     try:
         end = optimum(problem, np.ones(problem.layout.size), 0.0, wanted="point")
     except InfeasibleError:
-        return GeneralSearch(False, np.inf), {}
-    if end.general is None or end.general.holds:
-        return GeneralSearch(True), {}
-    return GeneralSearch(False, end.general.violation), multipliers_by_statement(end.estimates, 1.0)
+        return NetworkSearch(False, np.inf), {}
+    if end.network_end is None or end.network_end.holds:
+        return NetworkSearch(True), {}
+    return NetworkSearch(False, end.network_end.violation), multipliers_by_statement(end.estimates, 1.0)
 
 
 def _hard(constraints: Constraints) -> Constraints:
@@ -94,7 +94,7 @@ def _hard(constraints: Constraints) -> Constraints:
         constraints,
         linear=constraints.linear.take(constraints.linear.hard),
         products=tuple(each for each in constraints.products if each.confidence is None),
-        general=tuple(each for each in constraints.general if each.confidence is None),
+        network_constraints=tuple(each for each in constraints.network_constraints if each.confidence is None),
     )
 
 
@@ -103,7 +103,7 @@ def _only(constraints: Constraints, numbers: set[int]) -> Constraints:
         constraints,
         linear=constraints.linear.take(np.isin(constraints.linear.statements, list(numbers))),
         products=tuple(each for each in constraints.products if each.statement in numbers),
-        general=tuple(each for each in constraints.general if each.statement in numbers),
+        network_constraints=tuple(each for each in constraints.network_constraints if each.statement in numbers),
     )
 
 
@@ -112,5 +112,5 @@ def _without(constraints: Constraints, number: int) -> Constraints:
         constraints,
         linear=constraints.linear.take(constraints.linear.statements != number),
         products=tuple(each for each in constraints.products if each.statement != number),
-        general=tuple(each for each in constraints.general if each.statement != number),
+        network_constraints=tuple(each for each in constraints.network_constraints if each.statement != number),
     )

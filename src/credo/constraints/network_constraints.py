@@ -1,7 +1,7 @@
 """Statements about any probability of the network: Σ coefficient · P(events | conditions) ≤ bound.
 
 P(events, conditions) is a sum of products with one number of each CPT. So such a constraint is not linear in the CPTs
-together, but in each of them: `statistics/general_statements.py` computes its value and its derivatives.
+together, but in each of them: `statistics/network_statements.py` computes its value and its derivatives.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from itertools import product
 from math import prod
 
 from credo.constraints.constraint_builder import ConstraintBuilder
-from credo.constraints.constraint_set import GeneralConstraint, NetworkProbability
+from credo.constraints.constraint_set import NetworkConstraint, NetworkProbability
 from credo.constraints.noisy_families import alone_term
-from credo.constraints.separation import separated_general
+from credo.constraints.separation import separated_network_constraint
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Linear, Probability
 from credo.knowledge.names import states_given
@@ -26,7 +26,7 @@ from credo.tolerances import DECIMAL_ROUNDING
 Key = int | NetworkProbability  # a parameter, or a probability that depends on several CPTs
 
 
-def lower_general(
+def lower_network_constraint(
     builder: ConstraintBuilder, number: int, statement: Comparison | Approximation, expansion: Expansion
 ) -> None:
     """left − right ≤ slack for neighbouring sides, one constraint for each state of the variables under `each`.
@@ -91,7 +91,7 @@ def _add(
         builder.add_constant(0.0, number, confidence=statement.confidence)  # such as P(…) ≤ 1
         return
     own = list(coefficients.items())
-    whole = GeneralConstraint(
+    whole = NetworkConstraint(
         tuple((value, key) for key, value in own if isinstance(key, NetworkProbability)),
         tuple(key for key, _ in own if isinstance(key, int)),
         tuple(value for key, value in own if isinstance(key, int)),
@@ -100,10 +100,10 @@ def _add(
         equality,
         statement.confidence,
     )
-    builder.general += map(_scaled, separated_general(whole, builder.layout, expansion.network))
+    builder.network_constraints += map(_scaled, separated_network_constraint(whole, builder.layout, expansion.network))
 
 
-def _scaled(given: GeneralConstraint) -> GeneralConstraint:
+def _scaled(given: NetworkConstraint) -> NetworkConstraint:
     """The constraint divided by its largest coefficient."""
     scale = max(abs(value) for value in (*(value for value, _ in given.terms), *given.coefficients))
     return replace(

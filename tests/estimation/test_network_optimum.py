@@ -9,8 +9,8 @@ import pytest
 import credo
 from credo.constraints.conflicts import ConflictError
 from credo.errors import Status
-from credo.estimation import general_optimum, general_steps
-from credo.estimation.constrained import general_steps as steps_for
+from credo.estimation import network_optimum, network_steps
+from credo.estimation.constrained import network_steps as steps_for
 from credo.estimation.constrained import optimum
 from credo.model.network import Network
 from credo.testing import random_network, true_statements
@@ -39,15 +39,15 @@ def test_large_problems_have_several_starts_and_no_other_start_ends_better(seed:
     problem = fit._problem
     assert problem is not None
     found = optimum(problem, problem.vector(), 0.0)
-    assert found.general is not None
-    assert found.general.starts is not None
-    assert found.general.starts.wanted == general_optimum.STARTS
-    assert found.general.starts.followed == general_optimum.STARTS
+    assert found.network_end is not None
+    assert found.network_end.starts is not None
+    assert found.network_end.starts.wanted == network_optimum.STARTS
+    assert found.network_end.starts.followed == network_optimum.STARTS
     steps = steps_for(problem, problem.vector(), 0.0, found.theta)
-    assert general_optimum._unknowns(steps) > general_optimum.FEW_UNKNOWNS
-    others = [steps.descend(point) for point in general_optimum._others(steps, found.theta, None)]
+    assert network_optimum._unknowns(steps) > network_optimum.FEW_UNKNOWNS
+    others = [steps.descend(point) for point in network_optimum._others(steps, found.theta, None)]
     best = min(end.value for end in others if end is not None and end.holds)
-    assert found.general.value <= best + 1e-3
+    assert found.network_end.value <= best + 1e-3
 
 
 def test_steps_from_any_start_optimise_what_no_step_has_missed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,9 +59,9 @@ def test_steps_from_any_start_optimise_what_no_step_has_missed(monkeypatch: pyte
     theta = problem.layout.pack(fit.network.cpts)
     ends = []
     for limit in (0, 10**9):
-        monkeypatch.setattr(general_steps, "LARGE_SYSTEM", limit)
+        monkeypatch.setattr(network_steps, "LARGE_SYSTEM", limit)
         steps = steps_for(problem, problem.vector(), 0.0, theta)
-        start = next(iter(general_optimum._others(steps, theta, None)))
+        start = next(iter(network_optimum._others(steps, theta, None)))
         ends.append(steps.descend(start))
     assert ends[0] is not None
     assert ends[1] is not None
@@ -77,20 +77,20 @@ def test_a_start_ends_early_where_it_leads_to_a_known_end() -> None:
     steps = steps_for(problem, problem.vector(), 0.0, theta)
     end = steps.descend(theta)
     assert end is not None
-    start = next(iter(general_optimum._others(steps, theta, end)))
+    start = next(iter(network_optimum._others(steps, theta, end)))
     alone, beside = steps.descend(start), steps.descend(start, rival=end)
     assert alone is not None
     assert beside is not None
     assert beside.is_finished
     assert beside.steps < alone.steps
-    cut = steps.descend(next(iter(general_optimum._others(steps, theta, None))), 1, rival=end)
+    cut = steps.descend(next(iter(network_optimum._others(steps, theta, None))), 1, rival=end)
     assert cut is not None
     assert not cut.is_finished
 
 
 def test_starts_that_are_not_followed_for_time_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(general_optimum, "LEAST_BUDGET", 1)
-    monkeypatch.setattr(general_optimum, "BUDGET", 0.0)
+    monkeypatch.setattr(network_optimum, "LEAST_BUDGET", 1)
+    monkeypatch.setattr(network_optimum, "BUDGET", 0.0)
     truth = chain(1)
     fit = credo.fit(truth.without_cpts(), truth.sample(40, seed=1), knowledge_of(truth, 1), method="cmap")
     (message,) = [each.message for each in fit.findings if each.kind == "local optimum"]
