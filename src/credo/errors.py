@@ -327,9 +327,12 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     return f"{hint} Known: {listing(known)}."
 
 
+UNNAMED = "(without a name)"  # in lists of names, such as the first column of a table that R wrote
+
+
 def listing(names: Sequence[str], limit: int = 12) -> str:
     """Names for a message: all of them, or the first few and how many more."""
-    shown = ", ".join(names[:limit])
+    shown = ", ".join(name if str(name).strip() else UNNAMED for name in names[:limit])
     return shown if len(names) <= limit else f"{shown}, … ({len(names) - limit} more)"
 
 

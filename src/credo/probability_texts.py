@@ -56,6 +56,15 @@ def belief_digits(value: float) -> str:
     return ">0.99" if value > 0.995 else f"{value:.2f}"
 
 
+def count_digits(count: float) -> str:
+    """How often something was observed; an expected count has as many digits as matter: `12`, `0.03`, `1,204`."""
+    if count == int(count) or count >= 100.0:
+        return f"{count:,.0f}"
+    if count >= 10.0:
+        return f"{count:.1f}"
+    return f"{count:.2g}" if count >= 0.01 else "<0.01"
+
+
 def _end(value: float, above: str, otherwise: str) -> str:
     """An end of an interval: one digit of a small one is enough."""
     if 0.0 < value < LEAST_DECIMAL:

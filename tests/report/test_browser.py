@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from playwright.sync_api import Page
 
@@ -35,6 +37,11 @@ SCROLL_WIDTH = "document.documentElement.scrollWidth"
 VISIBLE = "all => all.filter(each => each.checkVisibility())"
 NAMES = f"all => ({VISIBLE})(all).map(each => each.dataset.name)"
 STATEMENTS = f"all => ({VISIBLE})(all).map(each => each.cells[0].textContent.toLowerCase())"
+LINES = """all => all.map(each => {
+  const range = document.createRange();
+  range.selectNodeContents(each);
+  return range.getClientRects().length;
+})"""
 ON_SCREEN = "each => each.checkVisibility() && each.getBoundingClientRect().top < innerHeight"
 
 
@@ -81,7 +88,7 @@ def test_searching_finds_a_variable(
     everything = nodes.evaluate_all(NAMES)
     search.press_sequentially(typed)
     assert nodes.evaluate_all(NAMES) == found
-    assert page.locator("#found").text_content() == f"1 of {len(everything)} variables"
+    assert page.locator("#found").text_content() == f"1 of {nodes.count()} variables"
     drawn = page.locator(".v.found")
     assert drawn.evaluate_all("all => all.map(each => each.dataset.name)") == found
     box, frame = drawn.bounding_box(), page.locator(".network").bounding_box()
@@ -161,3 +168,16 @@ def test_a_page_that_is_too_wide_is_noticed(page: Page, tmp_path: Path) -> None:
     path.write_text(f"<!DOCTYPE html>{viewport}<div style='width: 1300px'>wide</div>", encoding="utf-8")
     page.goto(path.as_uri())
     assert page.evaluate(SCROLL_WIDTH) == pytest.approx(1300, abs=20)  # with the margin of the body
+
+
+def test_numbers_of_configurations_do_not_wrap(page: Page, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = np.array(["no", "yes"])
+    data = pl.DataFrame({name: words[rng.integers(0, 2, 50)] for name in "abcdy"})
+    fit = credo.fit("variables a, b, c, d, y: no, yes\ny depends on a, b, c, d\n", data, method="map")
+    fit.report(tmp_path / "report.html")
+    page.goto((tmp_path / "report.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    counts = page.eval_on_selector_all(".cpt td:first-child", LINES)
+    assert len(counts) >= 16
+    assert max(counts) == 1

@@ -67,3 +67,14 @@ def test_one_cpt_is_always_shown_however_large(method: str) -> None:
     fit = credo.fit(network.without_cpts(), network.sample(100, seed=0), method=method)
     assert chosen_cpts(fit)
     assert "more configurations" in plain_text(fit_summary(fit))
+
+
+def test_the_table_of_doubts_names_the_expert() -> None:
+    knowledge = "expert nurse:\n  P(v0=state0) <= 0.9\nexpert surgeon: P(v0=state0) >= 0.001\n"
+    text = plain_text(fit_summary(learned(knowledge, method="posterior")))
+    rows = [line.split() for line in text.splitlines() if "P(v0=state0)" in line and "0." in line]
+    assert [row[-3] for row in rows[:2]] == ["nurse", "surgeon"] or [row[-3] for row in rows[:2]] == [
+        "surgeon",
+        "nurse",
+    ]
+    assert "expert" in text.splitlines()[3] + text.splitlines()[4]

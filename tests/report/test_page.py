@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -12,7 +13,7 @@ import credo
 from credo import Network
 from credo.drawing.network_boxes import Bar, cut_text
 from credo.errors import FileError
-from credo.probability_texts import short_percent
+from credo.probability_texts import count_digits, short_percent
 from credo.questions.marginal_bars import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
@@ -273,3 +274,46 @@ def test_the_page_shows_where_numbers_are_cut_into_states() -> None:
     assert cut_text(many) == (
         "dose is a number with the cut points 1, 2, 3, 4, 5, 6, 7, 8. The data have numbers from 0.5 to 12."
     )
+
+
+def hidden_cause() -> credo.Fit:
+    """A table with a column without a name, missing values and many roots, one CPT of which has 32 configurations."""
+    rng = np.random.default_rng(0)
+    roots = [f"pump{k}" for k in range(6)]
+    rows = {name: np.array(["ok", "failed"])[(rng.random(120) < 0.2).astype(int)] for name in [*roots, "top"]}
+    rows["stage"] = rng.choice(["a", "b", "c", ""], 120, p=[0.4, 0.3, 0.2, 0.1])
+    data = pl.DataFrame({"": list(range(120)), "npreg": [1] * 120, **rows})
+    text = f"variables {', '.join(roots)}, top: ok, failed\nvariable stage: a, b, c\n"
+    return credo.fit(f"{text}top depends on {', '.join(roots[:4])}, stage\n", data, method="map")
+
+
+def test_long_cpts_are_folded_roots_share_a_table_and_expected_counts_have_few_digits() -> None:
+    fit = hidden_cause()
+    text = page(fit)
+    assert "36 more configurations</summary>" in text
+    roots = text[text.index("variables without parents") : text.index("</section>")]
+    assert roots.count("<tr id=") == 6
+    assert roots.count("P(pump") == 6
+    assert "P(top" not in roots
+    assert "Columns not used, because the knowledge does not mention them: (without a name), npreg." in text
+    observed = re.findall(r"<tr id=t\d+r\d+><td>\d+<td>[^<]*<td>([^<]*)<td>", text)
+    assert len(observed) > 40
+    assert any("." in each for each in observed)
+    assert all(re.fullmatch(r"\d+|\d\d?\.\d|0\.0?\d{1,2}|&lt;0.01|<0.01", each) for each in observed), observed
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (5, "5"),
+        (1204, "1,204"),
+        (1204.4, "1,204"),
+        (37.52, "37.5"),
+        (2.34, "2.3"),
+        (0.02658, "0.027"),
+        (1e-5, "<0.01"),
+    ],
+)
+def test_expected_counts_have_as_many_digits_as_matter(count: float, text: str) -> None:
+    assert count_digits(count) == text

@@ -10,6 +10,7 @@ from credo.explain.contradictions import Contradiction
 from credo.explain.explanation import Effect, StatementExplanation
 from credo.explain.held_out import HeldOutComparison
 from credo.explain.next_observation import NextObservation
+from credo.probability_texts import count_digits
 
 FEW_CONTRADICTED = 5  # statements that the data contradict, one by one
 FEW_UNUSED = 12  # statements that were not used, one by one
@@ -175,7 +176,7 @@ def times_as_probable(gain: float) -> str:
 def times_observed(count: float) -> str:
     """How often a configuration was observed, for a reader."""
     if count != int(count):
-        return f"observed about {count:,.3g} times"
+        return f"observed about {count_digits(count)} times"
     return {0: "never observed", 1: "observed once", 2: "observed twice"}.get(
         int(count), f"observed {count:,.0f} times"
     )

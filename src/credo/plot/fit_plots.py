@@ -10,6 +10,7 @@ from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand
 from credo.plot.axes import axes_or_new, colours_for, style_axes
+from credo.probability_texts import count_digits
 from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit
 
@@ -71,7 +72,7 @@ def cpt(fit: Fit, name: str, *, page: int = 1, explanation: Explanation | None =
         raise OptionError(f"The picture of the CPT of {name} has {has}: there is no page {page}.")
     shown = sorted(ranked[room * (page - 1) : room * page], key=lambda each: each.index)
     cells = [(each, k) for each in shown for k in columns]
-    labels = [f"{network.describe(name, each.index, k)}  n={each.observations:,.4g}" for each, k in cells]
+    labels = [f"{network.describe(name, each.index, k)}  n={count_digits(each.observations)}" for each, k in cells]
     ax = axes_or_new(ax, 5.0 + 0.075 * max(map(len, labels)), 1.0 + 0.42 * len(cells))
     colours = colours_for(ax)
     for y, (each, k) in enumerate(cells):

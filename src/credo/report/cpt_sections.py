@@ -11,7 +11,7 @@ from credo.explain.explanation import ConfigurationExplanation, Explanation
 from credo.explain.statement_references import StatementReference
 from credo.model.network import Network
 from credo.model.state_texts import state_of_interest
-from credo.probability_texts import interval_digits, probability_digits, short_percent
+from credo.probability_texts import count_digits, interval_digits, probability_digits, short_percent
 from credo.questions.marginal_bars import Marginals
 from credo.report.html import as_text, folded, table
 from credo.terminal import escape
@@ -19,7 +19,10 @@ from credo.terminal import escape
 MAX_PROBABILITIES = 4_000  # on a page, so that it stays small
 LIMITS = (256, 64, 32, 16, 8, 4, 2, 1)  # configurations of a variable that are shown: as many as the page has room for
 MAX_NUMBERS = 20_000  # on a page, of CPTs that are only partly shown
+FEW_ROOTS = 40  # in sight in the table of variables without parents
 FEW_STATES = 40  # in sight in the table of all states
+FEW_ROWS = 12  # of a CPT that are in sight; a fold has the others
+MANY_ROOTS = 5  # variables of two states without parents: so many and more stand in one table
 FEW_LINKS = 8  # configurations that a statement links to
 FEW_STATEMENTS = 3  # that are named beside a configuration
 
@@ -108,8 +111,8 @@ def probability_table(marginals: Marginals, anchors: Anchors) -> str:
             )
             shown = short_percent(bar.probability)
             rows.append(
-                f"<tr><td>{title if place == 0 else ''}<td>{as_text(bar.state)}<td>{as_text(shown)}"
-                + (f"<td>{as_text(ends)}" if marginals.with_intervals else "")
+                f"<tr{'' if place else ' class=first'}><td>{'' if place else title}<td>{as_text(bar.state)}"
+                f"<td>{as_text(shown)}" + (f"<td>{as_text(ends)}" if marginals.with_intervals else "")
             )
     headings = ["variable", "state", "probability", *(["95% interval"] if marginals.with_intervals else [])]
     shown = table("numbers states", headings, "".join(rows))
@@ -121,8 +124,12 @@ def cpt_sections(explanation: Explanation, anchors: Anchors, network: Network) -
     """The CPT of each variable; `network` is the learned one."""
     statements = {each.statement.number: each.statement for each in explanation.statements}
     room = MAX_NUMBERS
-    sections = []
+    roots = [name for name in explanation.configurations if _is_plain_root(name, anchors)]
+    together = set(roots) if len(roots) >= MANY_ROOTS else set()
+    sections = [_roots(roots, statements, anchors, network)] if together else []
     for name in explanation.configurations:
+        if name in together:
+            continue
         rest, used = _all_numbers(name, anchors, room)
         room -= used
         drawn = network.names.index(name) if name in network else None
@@ -168,13 +175,49 @@ def _section(
     columns = range(len(states)) if len(states) != 2 else [state_of_interest(states)]
     head = f"{name}={states[columns[0]]}" if len(columns) == 1 else name
     title = f"P({head} | {', '.join(parents)})" if parents else f"P({head})"
-    rows = "".join(_row(each, columns, statements, anchors) for each in shown)
+    rows = [_row(each, columns, statements, anchors) for each in shown]
     headings = ("", "given", "observed", *(states[k] for k in columns), "changed by")
     up = "" if drawn is None else f' <a class="up" href="#v{drawn}">in the picture</a>'
     return (
         f'<section class="node" id="{anchors.cpt(name)}" data-name="{escape(name)}"><h3>{escape(title)}{up}</h3>'
-        f"{_cuts(network, name)}{table('cpt', headings, rows)}{rest}</section>"
+        f"{_cuts(network, name)}{_folded_table(headings, rows)}{rest}</section>"
     )
+
+
+def _folded_table(headings: Sequence[str], rows: Sequence[str]) -> str:
+    """The table of a CPT; of a long one the first configurations, and the others in a fold."""
+    if len(rows) <= FEW_ROWS + 2:  # a fold for two would save nothing
+        return table("cpt", headings, "".join(rows))
+    rest = folded(f"{len(rows) - FEW_ROWS:,} more configurations", table("cpt", headings, "".join(rows[FEW_ROWS:])))
+    return table("cpt", headings, "".join(rows[:FEW_ROWS])) + rest
+
+
+def _is_plain_root(name: str, anchors: Anchors) -> bool:
+    network = anchors.network
+    return not network.parents[name] and len(network.states(name)) == 2 and bool(anchors.shown[name])
+
+
+def _roots(
+    names: Sequence[str], statements: Mapping[int, StatementReference], anchors: Anchors, network: Network
+) -> str:
+    """The variables of two states without parents, such as the basic events of a fault tree: a row each."""
+    rows = []
+    for name in names:
+        (each,) = anchors.shown[name]
+        states = anchors.network.states(name)
+        k = state_of_interest(states)
+        link = f' <a class="up" href="#v{network.names.index(name)}">in the picture</a>' if name in network else ""
+        rows.append(
+            f'<tr id={anchors.configuration(name, each.index)} class=node data-name="{escape(name)}">'
+            f"<td id={anchors.cpt(name)}><td>P({escape(name)}={escape(states[k])}){link}"
+            f"<td>{count_digits(each.observations)}<td>{_picture(each, k)} {_numbers(each, k)}"
+            f"<td>{_changed_by(each, statements)}"
+        )
+    headings = ("", "variables without parents", "observed", "probability", "changed by")
+    shown = table("cpt", headings, "".join(rows[:FEW_ROOTS]))
+    if rest := rows[FEW_ROOTS:]:
+        shown += folded(f"{len(rest):,} more variables without parents", table("cpt", headings, "".join(rest)))
+    return f'<section class="roots">{shown}</section>'
 
 
 # Closing tags and quotes that HTML does not need are left out of rows, since there may be thousands.
@@ -192,13 +235,16 @@ def _row(
     cells = "".join(
         f"<td{label}>{_picture(each, k)} {_numbers(each, k)}" for label, k in zip(labels, columns, strict=True)
     )
-    changed_by = ", ".join(
-        f"<a href=#s{number}>{_short_name(statements[number])}</a> ({amount:.2f})"
-        for number, amount in each.changed_by[:FEW_STATEMENTS]
-    )
     return (
         f"<tr id={anchors.configuration(each.variable, each.index)}><td>{each.index + 1}<td>{escape(given)}"
-        f"<td>{each.observations:,.4g}{cells}<td>{changed_by}"
+        f"<td>{count_digits(each.observations)}{cells}<td>{_changed_by(each, statements)}"
+    )
+
+
+def _changed_by(each: ConfigurationExplanation, statements: Mapping[int, StatementReference]) -> str:
+    return ", ".join(
+        f"<a href=#s{number}>{_short_name(statements[number])}</a> ({amount:.2f})"
+        for number, amount in each.changed_by[:FEW_STATEMENTS]
     )
 
 

@@ -13,7 +13,7 @@ from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.misfits import PredictiveChecks
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
-from credo.probability_texts import belief_digits, interval_percents, percent_digits
+from credo.probability_texts import belief_digits, count_digits, interval_percents, percent_digits
 from credo.questions.marginal_bars import Marginals, fit_marginals
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
@@ -298,7 +298,8 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
     if not explanation.next_observations:
         return ""
     rows = "".join(
-        f"<tr><td>{anchors.link(each.variable, each.index)}<td>{each.observations:,.4g}<td>± {each.deviation:.3f}"
+        f"<tr><td>{anchors.link(each.variable, each.index)}<td>{count_digits(each.observations)}"
+        f"<td>± {each.deviation:.3f}"
         for each in explanation.next_observations
     )
     return (

@@ -158,16 +158,18 @@ def _doubted(fit: Fit) -> list[RenderableType]:
     if fit.doubt is None:
         return []
     first, *others = what_is_doubted(fit)
+    named = any(expert.name for expert in fit.doubt.experts if expert.statements)
     table = Table(box=None, pad_edge=False)
-    for heading in ("line", "statement", "probability", "without it"):
-        table.add_column(heading, justify="left" if heading == "statement" else "right")
+    for heading in ("line", "statement", *(("expert",) if named else ()), "probability", "without it"):
+        table.add_column(heading, justify="left" if heading in ("statement", "expert") else "right")
     rows = doubted_statements_of(fit)
     for reference, belief in rows[:FEW_DOUBTED]:
+        who = (Text(belief.expert or ""),) if named else ()
         numbers = map(belief_digits, (belief.probability, belief.without))
-        table.add_row(Text(reference.place.removeprefix("line ")), Text(reference.text), *numbers)
+        table.add_row(Text(reference.place.removeprefix("line ")), Text(reference.text), *who, *numbers)
     if len(rows) > FEW_DOUBTED:
         table.add_row(
-            "", Text(f"… and {len(rows) - FEW_DOUBTED:,} more, all of them at least as probable", style="dim"), "", ""
+            "", Text(f"… and {len(rows) - FEW_DOUBTED:,} more, all of them at least as probable", style="dim")
         )
     caption = "probability: that the statement is true; without it: from the data and the other statements alone."
     return [Text(first, style="bold"), *map(Text, others), table, Text(f"{caption}\n", style="dim")]

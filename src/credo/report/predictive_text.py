@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from credo.explain.misfits import LEVEL, PredictiveCheck, PredictiveChecks
-from credo.probability_texts import percent_digits
+from credo.probability_texts import count_digits, percent_digits
 from credo.report.html import as_text, bullets, table
 from credo.terminal import escape
 
@@ -55,4 +55,4 @@ def _rows(found: PredictiveChecks) -> Sequence[tuple[str, ...]]:
 
 
 def _row(check: PredictiveCheck) -> tuple[str, ...]:
-    return check.where, f"{check.observed:,.4g}", f"{check.expected:,.1f}", percent_digits(check.adjusted)
+    return check.where, count_digits(check.observed), f"{check.expected:,.1f}", percent_digits(check.adjusted)

@@ -14,7 +14,7 @@ function show(wanted) {
   }
   for (const box of boxes) box.classList.toggle("found", wanted !== "" && box.dataset.name.toLowerCase().includes(wanted));
   for (const [row, text] of statements) row.classList.toggle("hidden", !text.includes(wanted));
-  for (const fold of folds) fold.open = wanted !== "" && fold.querySelector(".statements tbody tr:not(.hidden)") !== null;
+  for (const fold of folds) fold.open = wanted !== "" && fold.querySelector(":is(.statements tbody tr, .node):not(.hidden)") !== null;
   bring(wanted && boxes.find((box) => box.classList.contains("found")));
   count.textContent = wanted ? `${shown} of ${nodes.length} variables` : "";
 }
