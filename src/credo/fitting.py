@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from credo._version import __version__
 from credo.checking.check import check, require_consistent
 from credo.constraints.feasibility import InfeasibleError, NoStartError
 from credo.constraints.joint_conflicts import provable_conflicts
@@ -27,19 +29,21 @@ from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
 from credo.findings import Finding
-from credo.io.complete_rows import MISSING_VALUES, CompleteRows, missing_value_findings
+from credo.io.complete_rows import MISSING_VALUES, missing_value_findings
 from credo.io.complete_rows import complete_rows as only_complete_rows
-from credo.io.dataset import Dataset, no_data
+from credo.io.dataset import Dataset, Tables, no_data
+from credo.io.dialects import USUAL, format_of
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.io.origin import origin_of
 from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
-from credo.io.several_tables import counting_through, gathered
+from credo.io.several_tables import counting_through, gathered, tables_of
 from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.statements import Gate, Statement, TiedRows
 from credo.model.network import Network
+from credo.model.network_validation import is_list
 from credo.options import (
     EMOptions,
     OptimiserOptions,
@@ -50,10 +54,11 @@ from credo.options import (
     resolve_seed,
 )
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressLike, ProgressListener, reporting, shares_of
+from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
-from credo.statistics.prior import PriorLike
+from credo.statistics.prior import PriorLike, as_prior
 from credo.types import Indices, Seed, TableLike, Weights
 
 if TYPE_CHECKING:
@@ -157,33 +162,63 @@ def fit(
     >>> fit.status.name
     'OPTIMAL'
     """
-    started, compiled_before = perf_counter(), compile_seconds()
+    started = perf_counter()
     if data is None:
         _require_nothing_about_rows(weights=weights, table_format=table_format, executor=executor)
     source = None if data is None else gathered(data, table_format)
-    origin = origin_of(source)
     others = (weights,) if isinstance(weights, str) else ()
     with counting_through(source):
         known, taken = knowledge_about(network, knowledge, None if has_partitions(source) else source, others)
+    request = Request(
+        method,
+        None if prior is None else as_prior(prior, known.network),
+        tuple(fixed) if is_list(fixed) else fixed,  # type: ignore[arg-type]
+        weights if isinstance(weights, str) else "",
+        resolve_seed(seed),
+        doubt is not False,
+        None if isinstance(doubt, bool) else doubt,
+        Options(em or EMOptions(), posterior or PosteriorOptions(), optimiser or OptimiserOptions()),
+        memory_limit,
+    )
+    trail = (first_step(source, known, request),)
+    return learn(
+        known, source, request, taken, trail, weights=weights, executor=executor, progress=progress, started=started
+    )
+
+
+def learn(
+    known: Knowledge,
+    source: TableLike | None,
+    request: Request,
+    taken: Sequence[Finding] = (),
+    trail: tuple[Step, ...] = (),
+    *,
+    weights: Weights | None = None,
+    executor: Client | None = None,
+    progress: ProgressLike = None,
+    started: float | None = None,
+) -> Fit:
+    """Learn from rows and knowledge that are there; `taken` are findings so far, `trail` ends with this step."""
+    started, compiled_before = perf_counter() if started is None else started, compile_seconds()
+    origin, memory_limit, doubt = origin_of(source), request.memory_limit, request.doubt
     if source is None:
         source, taken = no_data(known.network), (*taken, NO_DATA)
     elif not has_partitions(source):
         source = without_declared_codes(source, known.declarations)
     source = in_partitions(known.network, source, executor is not None, memory_limit)
-    options = Options(em or EMOptions(), posterior or PosteriorOptions(), optimiser or OptimiserOptions())
-    if options.em.complete_rows and data is not None and not isinstance(source, PartitionedTable):
-        source, left_out = _complete_rows(known, source, weights)
+    if request.options.em.complete_rows and not isinstance(source, PartitionedTable | Dataset):
+        source, left_out = complete_rows_of(known, source, weights)
         taken = (*taken, *left_out)
     references = references_to(known.statements)
     with _naming(references, known.statements), reporting(progress) as notify:
-        model = prepare_model(known, fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt))
+        model = prepare_model(known, request.fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt))
         doubts = None
         if len(model.doubted):
             doubts = doubted_statements(known, model.stated, model.doubted, doubt, model.expansion.network, model.kept)
         problem, table = prepare(
-            model, source, method=method, prior=prior, weights=weights, seed=resolve_seed(seed), options=options,
-            memory_limit=memory_limit, progress=shares_of(READING_DATA, notify), doubts=doubts,
-            executor=executor_for(executor, memory_limit),
+            model, source, method=request.method, prior=request.prior, weights=weights, seed=request.seed,
+            options=request.options, memory_limit=memory_limit, progress=shares_of(READING_DATA, notify),
+            doubts=doubts, executor=executor_for(executor, memory_limit),
         )  # fmt: skip
         notify(ProgressEvent(ESTIMATING))
         _check_memory(problem, notify)
@@ -245,7 +280,29 @@ def fit(
         no_interval=solution.no_interval,
         row_sample=table.sample,
         origin=origin,
+        trail=_with_rows(trail, problem.data.counts.rows),
+        _request=request,
     )
+
+
+def first_step(source: TableLike | None, known: Knowledge, request: Request, who: str = "") -> Step:
+    """The step of the audit trail that learns from this table now."""
+    tables = () if source is None else tuple(map(_record, tables_of(source)))
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    if not isinstance(who, str):
+        raise OptionError(f"who is a name, not {who!r}.")
+    return Step(date, tables, 0, len(known), version=__version__, seed=request.seed, who=who)
+
+
+def _record(table: TableLike) -> TableRecord:
+    found, declared = origin_of(table), format_of(table)  # type: ignore[arg-type]
+    return TableRecord(found.table, found.fingerprint, None if declared == USUAL else declared)
+
+
+def _with_rows(trail: tuple[Step, ...], rows: int) -> tuple[Step, ...]:
+    """The trail whose last step adds the rows that the steps before did not have."""
+    *before, last = trail
+    return (*before, replace(last, rows=rows - sum(step.rows for step in before)))
 
 
 def _require_nothing_about_rows(**given: object) -> None:
@@ -282,13 +339,22 @@ def _without_arrows(network: Network) -> list[Finding]:
     return [Finding("no arrows", message)]
 
 
-def _complete_rows(knowledge: Knowledge, data: TableLike, weights: Weights | None) -> CompleteRows:
+def complete_rows_of(
+    knowledge: Knowledge, data: TableLike, weights: Weights | None
+) -> tuple[TableLike, Sequence[Finding]]:
     """The complete rows of the data; refused where rows are meant by their numbers, which would change."""
     if weights is not None and not isinstance(weights, str):
         raise OptionError("With complete_rows, weights are the name of a column: rows are left out.")
     if any(isinstance(statement, TiedRows) and statement.rows for statement in knowledge.statements):
         raise OptionError("With complete_rows, no statement can tie rows by their numbers: rows are left out.")
-    return only_complete_rows(data, knowledge.network.names)
+    found: list[Finding] = []
+
+    def leave_out(table: TableLike) -> TableLike:
+        frame, findings = only_complete_rows(table, knowledge.network.names)
+        found.extend(findings)
+        return frame
+
+    return Tables(tables_of(data)).map(leave_out), found
 
 
 def _missing_values(rows: Dataset | PartitionedRows | None, network: Network) -> list[Finding]:
@@ -297,7 +363,8 @@ def _missing_values(rows: Dataset | PartitionedRows | None, network: Network) ->
         return []
     missing = rows.missing()
     return missing_value_findings(
-        {name: missing.get(name, 0) for name in network.names if name not in rows.hidden}, len(rows)
+        {name: missing.get(name, 0) for name in network.names if name not in rows.hidden},
+        rows.all_rows if isinstance(rows, Dataset) else len(rows),
     )
 
 

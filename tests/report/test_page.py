@@ -65,6 +65,7 @@ def test_the_page_of_the_demo_shows_what_mattered_what_is_contradicted_and_how_c
         "What each statement did",
         "Did the knowledge help?",
         "What to observe next",
+        "Where it comes from",
         "Details",
     ]
     contradicted, summary = text.index("The data contradict one statement."), text.index('class="summary"')

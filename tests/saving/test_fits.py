@@ -118,7 +118,11 @@ def test_hidden_variables_missing_values_fixed_cpts_and_priors_come_back(tmp_pat
     assert made._problem is not None
     assert back._problem is not None
     assert made._problem.data.dataset is not None
-    assert back._problem.data.dataset is None
+    assert back._problem.data.dataset is not None
+    assert back._problem.data.dataset.codes.tolist() == made._problem.data.dataset.codes.tolist()
+    left_out = credo.load(made.save(tmp_path / "without.fit", without_rows=True))
+    assert left_out._problem is not None
+    assert left_out._problem.data.dataset is None
     assert back.is_incomplete
     assert back._problem.model.kept == ("a",)
     assert str(made.explain(progress=False)) == str(back.explain(progress=False))

@@ -122,6 +122,10 @@ def learn(
     save: Annotated[
         Path | None, typer.Option(help="Save the fit here (.fit), with its draws: `credo query` asks it.")
     ] = None,
+    without_rows: Annotated[
+        bool, typer.Option("--without-rows", help="With --save: keep no rows, not even those with missing values.")
+    ] = False,
+    who: Annotated[str, typer.Option(help="With --save: who learns, for `credo history`.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself.
@@ -202,7 +206,7 @@ def learn(
             found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
         if save is not None:
-            result.save(save)
+            result.save(save, without_rows=without_rows, who=who)
         if report is not None:
             result.report(report, progress=notify)
         checked = None
@@ -224,9 +228,11 @@ def learn(
         console().print(checks_text(checked))
     if save is not None:
         from credo.knowledge.query import Query
+        from credo.updating import rows_text
 
         question = for_shell(str(Query({result.network.names[-1]: ()})))
         say(f"The fit is in {save}. Ask it: credo query {for_shell(str(save))} {question}")
+        say(rows_text(result, without_rows))
     for question in ask or ():
         say(f"\n{result.query(question)}")
 

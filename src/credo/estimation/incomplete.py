@@ -145,7 +145,8 @@ def estimate_incomplete(problem: Problem, examined: ExaminedRows | None = None) 
 
 def _mostly_observed(rows: Dataset | PartitionedRows) -> bool:
     """Whether half of the values of every variable, or more, are there."""
-    return all(2 * missing <= len(rows) for missing in rows.missing().values())
+    total = rows.all_rows if isinstance(rows, Dataset) else len(rows)
+    return all(2 * missing <= total for missing in rows.missing().values())
 
 
 def _status(result: EMResult, last: Status, is_em: bool) -> Status:

@@ -106,6 +106,11 @@ class Dataset:
         return replace(self, codes=self.codes[chosen], weights=weights, others=others, counted=())
 
     @property
+    def all_rows(self) -> int:
+        """The number of rows, with those that are only counted."""
+        return len(self) + sum(int(counts.rows) for counts in self.counted)
+
+    @property
     def is_complete(self) -> bool:
         """Whether no value is missing."""
         return not (self.codes == MISSING).any()
@@ -167,9 +172,12 @@ def concatenate(datasets: Sequence[Dataset]) -> Dataset:
     if any(part.weights is not None for part in datasets):
         weights = np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in datasets])
     others = {}
-    for name in first.others:
-        columns = [part.others[name] for part in datasets if name in part.others]
-        if len({column.dtype for column in columns}) > 1:  # 1 in one table, "1" in another
+    for name in dict.fromkeys(name for part in datasets for name in part.others):
+        columns = [
+            part.others[name] if name in part.others else pl.Series(name, [None] * len(part)) for part in datasets
+        ]
+        columns = [column for column in columns if len(column)] or columns[:1]
+        if len({column.dtype for column in columns}) > 1:  # 1 in one table, "1" in another, or not there
             columns = [column.cast(pl.String) for column in columns]
         others[name] = pl.concat(columns)
     codes, numbers = np.concatenate([part.codes for part in datasets]), merged([part.numbers for part in datasets])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,6 @@ def table_name(table: object) -> str:
     return Path(os.fspath(table)).name if isinstance(table, str | os.PathLike) else ""
 
 
-def tables_of(data: TableLike) -> Sequence[TableLike]:
+def tables_of(data: TableLike) -> tuple[TableLike, ...]:
     """The tables of which data consist."""
     return data.sources if isinstance(data, Tables) else (data,)

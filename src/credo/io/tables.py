@@ -340,7 +340,8 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
     chosen = frame.select(list(columns.used))
     eager = collected(chosen)
     series = {name: eager[name] for name in eager.columns}
-    yield from parts_of_lazy(network, as_polars(series).lazy(), others, len(eager))
+    for part in parts_of_lazy(network, as_polars(series).lazy(), others, len(eager)):
+        yield replace(part, ignored=columns.ignored)
 
 
 def collected(frame: Any) -> Any:

@@ -15,6 +15,7 @@ from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
 from credo.probability_texts import belief_digits, count_digits, interval_percents, percent_digits
 from credo.questions.marginal_bars import Marginals, fit_marginals
+from credo.report.audit_text import audit_section
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
 from credo.report.fit_text import (
@@ -82,6 +83,7 @@ def fit_page(fit: Fit, explanation: Explanation, checks: PredictiveChecks | None
         "helped": ("Did the knowledge help?", _held_out(explanation, anchors)),
         "next": ("What to observe next", _next_observations(explanation, anchors)),
         "history": ("How learning went", _history(fit)),
+        "trail": ("Where it comes from", audit_section(fit)),
         "details": ("Details", _details(fit, explanation)),
     }
     shown = {key: (title, content) for key, (title, content) in sections.items() if content}

@@ -30,6 +30,11 @@ _HOMES = {
     "credo.questions.next_tests": ("NextTests",),
     "credo.questions.importance": ("Importance",),
     "credo.questions.sensitivity": ("Sensitivity",),
+    "credo.results.audit": (
+        "Step",
+        "TableRecord",
+    ),
+    "credo.updating": ("Reproduction",),
     "credo.results.check_results": (
         "Check",
         "Conflict",
@@ -96,6 +101,7 @@ if TYPE_CHECKING:
     from credo.questions.net_benefit import NetBenefit
     from credo.questions.next_tests import NextTests
     from credo.questions.sensitivity import Sensitivity
+    from credo.results.audit import Step, TableRecord
     from credo.results.check_results import (
         Check,
         Conflict,
@@ -111,3 +117,4 @@ if TYPE_CHECKING:
     )
     from credo.results.fit_results import Fit
     from credo.topic_models import Topics
+    from credo.updating import Reproduction

@@ -21,7 +21,7 @@ from credo.knowledge.query import Query
 from credo.options import TableFormat
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressLike, reporting
 from credo.results.fit_statements import explain_fit
-from credo.types import Soft, TableLike
+from credo.types import Soft, TableLike, Weights
 
 PAGE_REMEDY = "Use the text of print(fit), or fit.to_dict(), or learn with a higher memory_limit."
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
     import xarray
 
+    from credo.knowledge import KnowledgeSource
     from credo.questions.answers import Answer
     from credo.questions.decide import Decision
     from credo.questions.importance import Importance
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from credo.questions.sensitivity import Sensitivity
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
+    from credo.updating import Reproduction
 
 
 class FitConveniences:
@@ -624,13 +626,18 @@ class FitConveniences:
 
         return checks_frame(predictive_checks(cast("Fit", self), data, replicates))
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, without_rows: bool = False, who: str = "") -> Path:
         """Write the fit to a file, with its draws, knowledge, counts and predictive checks; `credo.load` reads it.
 
         Parameters
         ----------
         path
-            The file to write; its name ends in `.fit`. It holds no row of the data.
+            The file to write; its name ends in `.fit`.
+        without_rows
+            Whether to leave out the rows. Of complete rows a fit only has counts. Rows with missing values, and tied
+            rows, are in the file so that `update` can add to them, unless they are left out.
+        who
+            Who made the last step, for the audit trail.
 
         Returns
         -------
@@ -658,9 +665,88 @@ class FitConveniences:
 
         check_fit_target(path)  # before the work, not after it
         fit = cast("Fit", self)
+        if who:
+            fit = replace(fit, trail=(*fit.trail[:-1], replace(fit.trail[-1], who=who)))
         if fit.row_sample is None:
-            return save_fit(fit, path)
-        return save_fit(replace(fit, checks=checks_or_note(fit).worst(MOST_SAVED)), path)
+            return save_fit(fit, path, without_rows)
+        return save_fit(replace(fit, checks=checks_or_note(fit).worst(MOST_SAVED)), path, without_rows)
+
+    def update(
+        self,
+        data: TableLike | Sequence[TableLike] | None = None,
+        knowledge: KnowledgeSource | None = None,
+        *,
+        forget: float | None = None,
+        weights: Weights | None = None,
+        table_format: TableFormat | None = None,
+        who: str = "",
+        progress: ProgressLike = None,
+    ) -> Fit:
+        """Learn from more rows, or by other statements, beside what this fit was learned from.
+
+        The result is that of learning from all rows together, with the same options and the same seed.
+
+        Parameters
+        ----------
+        data
+            The new rows, as for `fit`; None where only statements change.
+        knowledge
+            All statements that hold from now on, as for `fit`; None leaves them as they are.
+        forget
+            After how many newer rows a row counts half, for processes that change; None counts all rows alike.
+        weights
+            The column, or the numbers, that say how often each new row counts; if not given, the column as before.
+        table_format
+            How the file of the new rows is written, where it is not as usual.
+        who
+            Who updates, for the audit trail.
+        progress
+            As for `fit`.
+
+        Returns
+        -------
+        Fit
+            The new fit; this one is unchanged.
+
+        Raises
+        ------
+        OptionError
+            If the rows that counts do not replace were not kept, or the new text has other states or arrows.
+        UnknownStateError
+            If a value of the new rows is not a state.
+
+        Examples
+        --------
+        >>> import credo, polars
+        >>> network = credo.Network({"coin": ["heads", "tails"]})
+        >>> fit = credo.fit(network, polars.DataFrame({"coin": ["heads"] * 3 + ["tails"]}), method="ml")
+        >>> fit.update(polars.DataFrame({"coin": ["tails"] * 4})).query("P(coin=heads)").probability
+        0.375
+        """
+        from credo.updating import update
+
+        return update(
+            cast("Fit", self), data, knowledge, forget=forget, weights=weights, table_format=table_format, who=who,
+            progress=progress,
+        )  # fmt: skip
+
+    def reproduce(self, folder: str | Path | None = None) -> Reproduction:
+        """Learn again from the recorded inputs, and see whether every bit agrees.
+
+        Parameters
+        ----------
+        folder
+            Where the tables are; the current folder if not given. They are found by name and fingerprint. Where one is
+            missing or has changed, the counts and rows that the fit keeps are taken.
+
+        Returns
+        -------
+        Reproduction
+            Printing it gives a sentence; `agrees` says whether all numbers are the same.
+        """
+        from credo.updating import reproduce
+
+        return reproduce(cast("Fit", self), folder)
 
     def __str__(self) -> str:
         from credo.report.fit_text import fit_plain_text

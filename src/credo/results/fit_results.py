@@ -20,6 +20,7 @@ from credo.knowledge import Knowledge
 from credo.model.expansion import expand
 from credo.model.gates import GateForm
 from credo.model.network import Network
+from credo.results.audit import Request, Step
 from credo.results.conveniences import FitConveniences
 from credo.results.fit_statements import (
     binding_frame,
@@ -85,6 +86,8 @@ class Fit(FitConveniences):
         Some rows of the data, for `predictive_checks`; None in a fit that was loaded.
     origin
         The table's file, its fingerprint, and when it was learned; None in files of earlier versions.
+    trail
+        The audit trail: when, from which tables and by which statements it was learned and updated.
     """
 
     network: Network
@@ -106,6 +109,8 @@ class Fit(FitConveniences):
     checks: PredictiveChecks | None = field(default=None, repr=False, compare=False)
     row_sample: RowSample | None = field(default=None, repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False, compare=False)
+    trail: tuple[Step, ...] = field(default=(), repr=False, compare=False)
+    _request: Request | None = field(default=None, repr=False, compare=False)
 
     @property
     def memory_limit(self) -> int | None:

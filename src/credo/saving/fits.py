@@ -1,4 +1,4 @@
-"""What is kept of a fit: everything but the rows of the data, and what follows from the rest.
+"""What is kept of a fit: everything but complete rows, of which counts are enough, and what follows from the rest.
 
 Constraints and blocks follow from the knowledge, the expanded network from the network: they are made again, so that no
 file can contradict itself there. What is read is checked: shapes, numbers of statements, and that draws are
@@ -23,6 +23,7 @@ from credo.estimation.certain_zeros import zeros_in_place
 from credo.estimation.methods import choose_method
 from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.explain.misfits import PredictiveChecks
+from credo.io.dataset import Dataset, extended
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
 from credo.knowledge import Knowledge
@@ -36,17 +37,18 @@ from credo.posterior.draws import PosteriorResult
 from credo.results.fit_results import Fit
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.saving.archive import Archive, read_archive, write_archive
+from credo.saving.kept_rows import KeptRows, kept_rows, rows_of
 from credo.saving.records import Reader, Writer, damaged
 from credo.statistics.counts import Counts
 from credo.statistics.prior import as_prior
 from credo.tolerances import SUM_TOLERANCE
 from credo.types import Indices, Numbers, PathLike
 
-FORMAT, VERSION = "credo fit", 4  # a change of what the file means is a new version
+FORMAT, VERSION = "credo fit", 5  # a change of what the file means is a new version
 WHAT = "saved fit"
 # Made again: they follow from what is kept.
 DERIVED = ("network", "constraints", "blocks", "stated")  # of the model
-# Not kept: the rows of the data, and who listens to the progress of a run that is over.
+# Not kept: who listens to the progress of a run that is over. Incomplete rows are a part of their own.
 LEFT_OUT = ("dataset",)  # of the data
 LISTENERS = ("progress", "refuse")  # of the settings
 
@@ -64,11 +66,12 @@ def check_fit_target(path: PathLike) -> None:
     require_target(path)
 
 
-def save_fit(fit: Fit, path: PathLike) -> Path:
+def save_fit(fit: Fit, path: PathLike, without_rows: bool = False) -> Path:
     """Write a fit to a file, completely or not at all; see `Fit.save`."""
     check_fit_target(path)
     writer = Writer()
     problem = fit._problem
+    rows = None if problem is None or without_rows else problem.data.dataset
     lines = (*fit.knowledge.declarations, *fit.knowledge.statements)
     content = {
         "format": FORMAT,
@@ -79,6 +82,7 @@ def save_fit(fit: Fit, path: PathLike) -> Path:
         "statements": writer.value(map(_kept, lines), tuple[KeptStatement, ...], "statements"),
         "posterior": writer.value(fit.posterior, PosteriorResult | None, "posterior"),
         "problem": None if problem is None else _written(writer, problem),
+        "rows": writer.value(kept_rows(rows) if isinstance(rows, Dataset) else None, KeptRows | None, "rows"),
     }
     write_archive(path, content, writer.arrays)
     return Path(path)
@@ -95,7 +99,8 @@ def _written(writer: Writer, problem: Problem) -> dict[str, Any]:
 def load(path: str | Path) -> Fit:
     """Read a fit that `Fit.save` wrote.
 
-    It answers as the one that was saved, to the last bit. It has counts but no rows of the data.
+    It answers as the one that was saved, to the last bit. Of complete rows it has counts; rows with missing values, or
+    that are tied, it has as they were, unless they were left out.
 
     Parameters
     ----------
@@ -138,7 +143,7 @@ def load(path: str | Path) -> Fit:
 
 def _fit(content: dict[str, Any], archive: Archive) -> Fit:
     reader = Reader(archive)
-    parts = ("format", "version", "credo", "fit", "given", "statements", "posterior", "problem")
+    parts = ("format", "version", "credo", "fit", "given", "statements", "posterior", "problem", "rows")
     _require(archive, set(content) == set(parts), "it has other parts than it should")
     given = reader.value(Network, content["given"], "given")
     kept = reader.value(tuple[KeptStatement, ...], content["statements"], "statements")
@@ -150,6 +155,9 @@ def _fit(content: dict[str, Any], archive: Archive) -> Fit:
     problem = None
     if content["problem"] is not None:
         problem = _problem(reader, content["problem"], constraints, len(knowledge), binds_any)
+        rows = reader.value(KeptRows | None, content["rows"], "rows")
+        if rows is not None:
+            problem = problem.with_data(dataset=extended(rows_of(archive, rows, given), reader.network))
     posterior = reader.value(PosteriorResult | None, content["posterior"], "posterior")
     fit = reader.record(
         Fit, content["fit"], "", knowledge=knowledge, posterior=posterior, _problem=problem, row_sample=None

@@ -1,0 +1,120 @@
+"""The commands of a living model: `update`, `history` and `reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from credo.cli.network_commands import AsJson, Decimal, Encoding, Missing, Separator, Sheet, print_json, table_format
+from credo.cli.signals import end_on_signals
+from credo.progress import reporting
+from credo.terminal import console, say
+
+SavedFit = Annotated[Path, typer.Argument(help="A saved fit: .fit")]
+
+
+def update(
+    fit: SavedFit,
+    data: Annotated[
+        list[str] | None, typer.Argument(help="The new rows: .csv, .parquet, .xlsx; or a glob of CSV files")
+    ] = None,
+    knowledge: Annotated[
+        list[Path] | None,
+        typer.Option("--knowledge", "-k", help="All statements that hold from now on; as before, if not given."),
+    ] = None,
+    forget: Annotated[float | None, typer.Option(help="After how many newer rows a row counts half.")] = None,
+    weights: Annotated[str | None, typer.Option(help="The column that says how often each new row counts.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+    who: Annotated[str, typer.Option(help="Who updates, for `credo history`.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the new fit here (.fit); over the old one, if not given.")
+    ] = None,
+    without_rows: Annotated[bool, typer.Option("--without-rows", help="Keep no rows; counts stay.")] = False,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the result here, as one HTML page.")] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add the rows of DATA to FIT, or change its statements: the result is that of learning from all rows together."""
+    target = fit if out is None else out
+    with reporting(False if as_json else None) as notify:
+        from credo.io.files import PAGE_TARGETS, require_target
+        from credo.knowledge.query import parse_query
+        from credo.saving.fits import check_fit_target, load
+
+        check_fit_target(target)  # before the work, not after it
+        if report is not None:
+            require_target(report, PAGE_TARGETS)
+        end_on_signals().expect(target, report)
+        before = load(fit)
+        for question in ask or ():
+            parse_query(before.network, question)
+        result = before.update(
+            None if not data else data[0] if len(data) == 1 else data,
+            tuple(knowledge) if knowledge else None,
+            forget=forget,
+            weights=weights,
+            table_format=table_format(separator, decimal, encoding, sheet, missing),
+            who=who,
+            progress=notify,
+        )
+        result.save(target, without_rows=without_rows)
+        if report is not None:
+            result.report(report, progress=notify)
+    if as_json:
+        asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
+        print_json({**result.to_dict(), **asked})
+        return
+    from credo.report.fit_text import fit_summary
+    from credo.updating import rows_text
+
+    console().print(fit_summary(result, None, with_cpts=False))
+    for change in result.trail[-1].changes:
+        say(f"Changed most: {change}" if change == result.trail[-1].changes[0] else f"              {change}")
+    say(f"The fit is in {target}. {rows_text(result, without_rows)}")
+    for question in ask or ():
+        say(f"\n{result.query(question)}")
+
+
+def history(fit: SavedFit, as_json: AsJson = False) -> None:
+    """Show when, from which tables and by which statements FIT was learned and updated, and what changed most."""
+    from dataclasses import asdict
+
+    from credo.report.audit_text import history_text
+    from credo.saving.fits import load
+
+    found = load(fit)
+    if as_json:
+        steps: list[Any] = [asdict(step) for step in found.trail]
+        print_json({"steps": steps})
+        return
+    say(history_text(found))
+
+
+def reproduce(
+    fit: SavedFit,
+    folder: Annotated[
+        Path | None, typer.Option("--in", help="The folder with the tables; this one, if not given.")
+    ] = None,
+) -> None:
+    """Make FIT again from its recorded inputs, and say whether every bit agrees. Exit code 1: it does not."""
+    from credo.saving.fits import load
+
+    found = load(fit).reproduce(folder)
+    say(str(found))
+    if not found.agrees:
+        raise typer.Exit(1)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module to the command line."""
+    for command in (update, history, reproduce):
+        app.command()(command)
