@@ -1,4 +1,4 @@
-"""The commands about what comes after a prediction: what to do, and which test to make next."""
+"""The commands about what comes after a prediction: what to do, which test to make next, what to ask an expert."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from credo.cli.network_commands import (
     saved_fit,
     table_format,
 )
+from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import say
 
@@ -98,6 +99,50 @@ def next_test(
         say(str(found))
 
 
+def interview(
+    model: Annotated[Path, typer.Argument(help="Knowledge that declares its variables: .credo; answers go there")],
+    data: Annotated[Path | None, typer.Argument(help="The table, if there is one", show_default=False)] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--for", "-f", help='What to narrow: "P(disease=1 | age=54)"; the whole network if not given.'),
+    ] = None,
+    expert: Annotated[str, typer.Option("--expert", "-e", help="Who answers; the statements have this name.")] = "me",
+    certain: Annotated[
+        bool, typer.Option("--certain", help="Write statements that must hold; else the expert may be wrong.")
+    ] = False,
+    questions: Annotated[int | None, typer.Option("--questions", "-n", help="How many questions at most.")] = None,
+    enough: Annotated[
+        float, typer.Option(help="Stop when no question is expected to narrow the interval by this share.")
+    ] = 0.02,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+) -> None:
+    """Ask an expert, in plain words, what helps most; write the answers into MODEL; go on where the last one ended."""
+    from credo.errors import OptionError
+    from credo.interview import interview as ask_expert
+
+    if model.suffix != ".credo":
+        raise OptionError(f"{model} is not knowledge (.credo): answers are written into such a file.")
+    end_on_signals().farewell = lambda: f"All answers so far are in {model}."
+    ask_expert(
+        model,
+        data,
+        expert,
+        target,
+        ask=input,
+        show=say,
+        is_certain=certain,
+        enough=enough,
+        most=questions,
+        seed=seed,
+        table_format=table_format(separator, decimal, encoding, sheet, missing),
+    )
+
+
 def learned(model: Path, data: Path | None, written: TableFormat | None, as_json: bool) -> Fit:
     """The fit in a file, or what a knowledge file and a table give."""
     from credo.errors import OptionError
@@ -123,3 +168,4 @@ def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
     app.command()(decide)
     app.command("next")(next_test)
+    app.command()(interview)

@@ -27,6 +27,11 @@ _HOMES = {
     "credo.questions.answers": ("Answer",),
     "credo.questions.decide": ("Decision",),
     "credo.questions.net_benefit": ("NetBenefit",),
+    "credo.questions.next_questions": (
+        "AnswerChoice",
+        "NextQuestions",
+        "Question",
+    ),
     "credo.questions.next_tests": ("NextTests",),
     "credo.questions.importance": ("Importance",),
     "credo.questions.sensitivity": ("Sensitivity",),
@@ -99,6 +104,7 @@ if TYPE_CHECKING:
     from credo.questions.decide import Decision
     from credo.questions.importance import Importance
     from credo.questions.net_benefit import NetBenefit
+    from credo.questions.next_questions import AnswerChoice, NextQuestions, Question
     from credo.questions.next_tests import NextTests
     from credo.questions.sensitivity import Sensitivity
     from credo.results.audit import Step, TableRecord

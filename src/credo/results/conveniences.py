@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from credo.questions.decide import Decision
     from credo.questions.importance import Importance
     from credo.questions.net_benefit import NetBenefit
+    from credo.questions.next_questions import NextQuestions
     from credo.questions.next_tests import NextTests
     from credo.questions.sensitivity import Sensitivity
     from credo.results.check_results import Check
@@ -403,6 +404,44 @@ class FitConveniences:
         from credo.questions.next_tests import next_tests
 
         return next_tests(cast("Fit", self), evidence, target, candidates, utilities, level)
+
+    def next_questions(
+        self, target: str | Query | None = None, *, count: int = 20, reliability: float = 0.9, skip: Sequence[str] = ()
+    ) -> NextQuestions:
+        """Rank questions to an expert by how much an answer is expected to narrow a target, per minute.
+
+        Parameters
+        ----------
+        target
+            A question whose answer is one number, such as `P(lung=yes | xray=yes)`; the whole network if not given.
+        count
+            How many questions to return.
+        reliability
+            How often the expert is right, from 0.5 to 1.
+        skip
+            What not to ask: texts of questions, or what they are about.
+
+        Returns
+        -------
+        NextQuestions
+            The questions in plain words, those that help most per minute first.
+
+        Raises
+        ------
+        OptionError
+            If there are no draws.
+        QueryError
+            If the target cannot be read, or is not one number.
+
+        Notes
+        -----
+        Questions are influences, comparisons of two configurations, and numbers in configurations that occur. Each
+        draw of all CPTs says what somebody who knew it would answer; the expected variance after the answer follows
+        from the draws that agree with it. Nothing is learned again.
+        """
+        from credo.questions.next_questions import next_questions
+
+        return next_questions(cast("Fit", self), target, count, reliability, skip)
 
     def net_benefit(
         self,

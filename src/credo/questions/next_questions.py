@@ -1,0 +1,501 @@
+"""Which question to the expert next: how much each answer is expected to narrow a target, before it is given.
+
+Every draw θ of all CPTs says what somebody who knew θ would answer. An expert who is right with probability r gives
+answer a with probability P(a | θ): r for that answer, and (1 − r)/(A − 1) for each other of A answers. So the draws,
+weighted by P(a | θ), are what would be believed after answer a, and
+
+    expected reduction = Var(f) − Σ_a P(a) · Var(f | a)
+
+of a target f(θ) is a sum over groups of draws [pre-posterior analysis; Raiffa and Schlaifer, 1961]. Questions are about
+what an expert can know: arcs, configurations of parents that occur, and states; never the hidden effects of families.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.errors import OptionError, QueryError
+from credo.knowledge.comparison import Approximation, Comparison
+from credo.knowledge.expressions import Probability, number_text, probabilities_in, probability_text
+from credo.knowledge.influence import Influence
+from credo.knowledge.labels import Labels, labels_of
+from credo.knowledge.names import name_text
+from credo.knowledge.query import Query, as_query
+from credo.knowledge.spoken import about
+from credo.knowledge.state_order import LISTED
+from credo.model.expansion import expand
+from credo.model.network import Network
+from credo.posterior.draws import MOST_CELLS, MOST_DRAWS, PosteriorResult, cpts_under_draws, draw_count
+from credo.probability_texts import percent_digits, short_percent
+from credo.questions.question_draws import why_no_interval
+from credo.results.fit_results import Fit
+from credo.statistics.questions import BatchedCPTs, answer, as_batch, factors_of
+from credo.terminal import escape
+from credo.types import Json, Numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Answers = NDArray[np.int64]  # (draws,) the number of the answer under each
+
+RELIABILITY = 0.9  # of an expert, while nothing else is known
+MOST_BINS = 5  # ranges between which an expert's number distinguishes at most
+ABOUT_EQUAL = 0.05  # two probabilities that differ by less are about the same to an expert
+LEAST_CONFIGURATION = 1e-6  # a configuration that is less probable does not occur
+MOST_CONFIGURATIONS = 200  # of one CPT about which questions are asked: the most probable
+MOST_PAIRS = 300  # of configurations of one CPT that are compared
+MOST_PARENTS = 5  # that somebody can keep in mind
+FEW = 5  # draws that are too few to know a variance from
+SHOWN = 5  # questions that a text lists
+# Minutes that an answer takes, guessed: numbers take longer than directions, and each further condition takes longer.
+MINUTES = {"influence": 0.5, "comparison": 0.75, "number": 1.0}
+MINUTES_PER_PARENT = 0.25  # beyond two
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerChoice:
+    """One answer to a question.
+
+    Attributes
+    ----------
+    label : str
+        What it says.
+    statement : str
+        The statement that it makes; empty where it makes none.
+    probability : float
+        How probable it is that the expert gives it.
+    mean : float
+        What the target would be after it; NaN for the whole network.
+    """
+
+    label: str
+    statement: str
+    probability: float
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to an expert. Printing it gives the question in plain words.
+
+    Attributes
+    ----------
+    kind : str
+        "influence", "comparison" or "number".
+    text : str
+        The question.
+    about : str
+        What is asked for, in the language: `age raises disease`, or `P(disease=1 | age=young)`.
+    answers : tuple
+        The answers that are expected. A number is answered by a number or a range: these are examples.
+    reduction : float
+        Which share of the target's variance the answer is expected to remove.
+    minutes : float
+        How long an answer takes, guessed.
+    """
+
+    kind: str
+    text: str
+    about: str
+    answers: tuple[AnswerChoice, ...] = field(repr=False)
+    reduction: float
+    minutes: float
+
+    @property
+    def narrowing(self) -> float:
+        """By which share the target's interval is expected to become narrower."""
+        return float(1.0 - np.sqrt(max(0.0, 1.0 - self.reduction)))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def why(self, target: str) -> str:
+        """Why this question: what each answer would mean for the target.
+
+        Parameters
+        ----------
+        target
+            What the question is for.
+
+        Returns
+        -------
+        str
+            A sentence and a line for each answer.
+        """
+        head = f"The answer is expected to narrow the interval of {target} by {short_percent(self.narrowing)}."
+        if target == WHOLE:
+            return f"The answer is expected to remove {short_percent(self.reduction)} of the uncertainty about it all."
+        lines = [
+            f"  If the answer is “{each.label}” (probability {short_percent(each.probability)}), it would be "
+            f"{percent_digits(each.mean)}."
+            for each in self.answers
+        ]
+        return "\n".join([head, *lines])
+
+
+WHOLE = "the whole network"
+
+
+@dataclass(frozen=True, slots=True)
+class NextQuestions:
+    """Questions to an expert, those that help most per minute first. Printing it lists them.
+
+    Attributes
+    ----------
+    target : str
+        What the answers are to narrow.
+    deviation : float
+        The standard deviation of the target under the draws; for the whole network that of its numbers, weighted by
+        how often they matter.
+    questions : tuple of Question
+        The questions, the best first.
+    """
+
+    target: str
+    deviation: float
+    questions: tuple[Question, ...] = field(repr=False)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """A row for each question: `question`, `kind`, `about`, `reduction`, `narrowing`, `minutes`."""
+        import polars as pl
+
+        names = ("text", "kind", "about", "reduction", "narrowing", "minutes")
+        rows = [[getattr(question, name) for name in names] for question in self.questions]
+        return pl.DataFrame(rows, schema=["question", *names[1:]], orient="row")
+
+    def __str__(self) -> str:
+        if not self.questions:
+            return f"There is nothing left to ask about {self.target}."
+        lines = [f"Questions that would narrow {self.target} most, per minute:"]
+        for number, question in enumerate(self.questions[:SHOWN], start=1):
+            lines.append(f"{number}. {question.text} (narrower by {short_percent(question.narrowing)})")
+        if len(self.questions) > SHOWN:
+            lines.append(f"… and {len(self.questions) - SHOWN} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def to_dict(self) -> dict[str, Json]:
+        """The questions as dictionaries, lists, texts and numbers: what JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
+        return {"target": self.target, "deviation": self.deviation, "questions": self.frame.to_dicts()}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question that could be asked, and what each draw would answer."""
+
+    kind: str
+    text: str
+    about: str
+    child: str
+    answers: Answers
+    labels: tuple[str, ...]
+    statements: tuple[str, ...]
+    parents: int
+    key: Hashable  # the same for a statement that answers it
+
+    @property
+    def minutes(self) -> float:
+        return MINUTES[self.kind] + MINUTES_PER_PARENT * max(0, self.parents - 2)
+
+
+def next_questions(
+    fit: Fit,
+    target: str | Query | None = None,
+    count: int = 20,
+    reliability: float = RELIABILITY,
+    skip: Sequence[str] = (),
+) -> NextQuestions:
+    """Rank questions to an expert by how much an answer narrows a target; see `Fit.next_questions`."""
+    if not 0.5 <= reliability <= 1.0:
+        raise OptionError(f"How often an expert is right is a number from 0.5 to 1, not {reliability}.")
+    if note := why_no_interval(fit):
+        raise OptionError(f"{note} Questions are ranked by the draws.")
+    posterior = fit.posterior
+    assert isinstance(posterior, PosteriorResult)
+    network = expand(fit.network).network
+    draws = {
+        name: cpts_under_draws(posterior, network, min(MOST_DRAWS, draw_count(posterior)), name)
+        for name in network.names
+    }
+    goal = _goal(fit, network, draws, target)
+    found = []
+    for candidate in candidates(fit, draws, goal.children, set(skip)):
+        reduction, answers = _expected_reduction(candidate, goal, reliability)
+        if reduction > 0.0:
+            found.append(
+                Question(candidate.kind, candidate.text, candidate.about, answers, reduction, candidate.minutes)
+            )
+    found.sort(key=lambda question: -question.reduction / question.minutes)
+    return NextQuestions(goal.name, goal.deviation, tuple(found[:count]))
+
+
+# Targets --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is to be narrowed: numbers under each draw, by the CPT that a question has to be about to change them."""
+
+    name: str
+    values: Mapping[str, Numbers]  # (draws, numbers), by child; the same for all children of a single probability
+    total: float  # the variance of the target
+    children: tuple[str, ...]  # whose CPTs matter
+
+    @property
+    def deviation(self) -> float:
+        return float(np.sqrt(self.total))
+
+
+def _goal(fit: Fit, network: Network, draws: BatchedCPTs, target: str | Query | None) -> Goal:
+    if target is None or target == WHOLE:
+        return _whole_network(fit, draws)
+    asked = as_query(fit.network, target)
+    if len(asked.targets) != 1 or not all(asked.targets.values()):
+        raise QueryError(f"Questions narrow one number: give {asked} one target with a state.")
+    factors = factors_of(network, asked.targets, asked.evidence, asked.interventions, memory_limit=fit.memory_limit)
+    count = max(1, MOST_CELLS // max(1, factors.plan.cells))
+    needed = {name: cpt if len(cpt) == 1 else cpt[:count] for name, cpt in draws.items()}
+    values, _ = answer(network, needed, asked, memory_limit=fit.memory_limit)
+    values = values.reshape(len(values), 1)
+    size = max(len(cpt) for cpt in draws.values())
+    if len(values) < size:  # nothing varies, or the question is large
+        values = np.concatenate([values, np.full((size - len(values), 1), np.nan)])
+    if not np.isfinite(values).any():
+        raise QueryError(f"The network gives probability zero to what is given in {asked}.")
+    children = tuple(name for name in fit.network.names if name in factors.families)
+    total = float(np.nanvar(values, ddof=1)) if np.isfinite(values).sum() > 1 else 0.0
+    return Goal(str(asked), dict.fromkeys(children, values), total, children)
+
+
+def _whole_network(fit: Fit, draws: BatchedCPTs) -> Goal:
+    """All numbers of all CPTs, each weighted by how often its configuration occurs; a question moves its own CPT."""
+    values, total = {}, 0.0
+    for name in fit.network.names:
+        if name in fit.network.forms or len(draws[name]) == 1:
+            continue
+        weight = np.sqrt(configuration_probabilities(fit.network, name))
+        own = draws[name].reshape(len(draws[name]), -1, draws[name].shape[-1]) * weight[None, :, None]
+        values[name] = own.reshape(len(own), -1)
+        total += float(values[name].var(axis=0, ddof=1).sum())
+    return Goal(WHOLE, values, total, tuple(values))
+
+
+def configuration_probabilities(network: Network, name: str) -> Numbers:
+    """How probable each configuration of a variable's parents is, (configurations,)."""
+    parents = network.parents[name]
+    if not parents:
+        return np.ones(1)
+    expanded = expand(network).network
+    values, _ = answer(expanded, as_batch(expanded), Query(dict.fromkeys(parents, ())))
+    return np.asarray(values[0].ravel(), dtype=np.float64)
+
+
+def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) -> tuple[float, tuple[AnswerChoice, ...]]:
+    """The expected reduction of the target's variance, as a share of it, and what each answer would mean."""
+    values = goal.values[candidate.child]
+    usable = np.isfinite(values).all(axis=1)
+    values, codes = values[usable], candidate.answers[usable]
+    kinds = len(candidate.labels)
+    if goal.total <= 0.0 or len(values) < 2 * FEW:
+        return 0.0, ()
+    member = np.zeros((kinds, len(values)))
+    member[codes, np.arange(len(values))] = 1.0
+    center = values.mean(axis=0)
+    shifted = values - center
+    counts, sums, squares = member.sum(axis=1), member @ shifted, member @ (shifted * shifted)
+    wrong = (1.0 - reliability) / max(1, kinds - 1)
+    own = reliability - wrong
+
+    def mixed(groups: Numbers) -> Numbers:
+        return np.asarray(own * groups + wrong * groups.sum(axis=0, keepdims=True), dtype=np.float64)
+
+    weights, first, second = mixed(counts), mixed(sums), mixed(squares)
+    weights = np.maximum(weights, np.finfo(float).tiny)  # an answer that no draw gives
+    means = first / weights[:, None]
+    squared = reliability**2 * counts + wrong**2 * (len(values) - counts)  # Σ of squared weights
+    effective = np.maximum(weights**2 / np.maximum(squared, np.finfo(float).tiny), 2.0)
+    variances = (second / weights[:, None] - means**2) * (effective / (effective - 1.0))[:, None]
+    within = np.where(counts < FEW, shifted.var(axis=0, ddof=1).sum(), variances.sum(axis=1))
+    chance = weights / weights.sum()
+    before = float(shifted.var(axis=0, ddof=1).sum())
+    reduction = (before - float((chance * within).sum())) / goal.total
+    answers = tuple(
+        AnswerChoice(label, statement, float(p), float(m + c) if values.shape[1] == 1 else float("nan"))
+        for label, statement, p, m, c in zip(
+            candidate.labels, candidate.statements, chance, means[:, 0], np.broadcast_to(center[0], kinds), strict=True
+        )
+    )
+    return min(1.0, reduction), answers
+
+
+# The grammar of askable questions -------------------------------------------------------------------------------------
+
+
+def candidates(fit: Fit, draws: BatchedCPTs, children: Sequence[str], skip: set[str]) -> Iterator[Candidate]:
+    """Every question that could be asked about these CPTs and has not been answered."""
+    network, labels = fit.network, labels_of(fit.knowledge.declarations)
+    settled = {_settles(each) for each in fit.knowledge.statements}
+    for child in children:
+        if child in network.forms or len(draws[child]) == 1 or len(network.parents[child]) > MOST_PARENTS:
+            continue
+        made = [
+            *_influence_questions(fit, draws[child], child, labels),
+            *_configuration_questions(network, draws[child], child, labels),
+        ]
+        yield from (each for each in made if each.key not in settled and not skip & {each.about, each.text})
+
+
+def _settles(statement: object) -> Hashable:
+    """The question that a statement answers; None where it answers none."""
+    if isinstance(statement, Influence):
+        return str(statement.parent), str(statement.child)
+    if isinstance(statement, Approximation):
+        return frozenset(map(_place, (*probabilities_in(statement.left), *probabilities_in(statement.right))))
+    if not isinstance(statement, Comparison):
+        return None
+    found = frozenset(_place(each) for side in statement.sides for each in probabilities_in(side))
+    is_bound = len(found) == 1 and len(statement.sides) == 2 and "=" not in statement.relations  # the rest is open
+    return None if is_bound else found
+
+
+def _place(probability: Probability) -> Hashable:
+    """A probability whatever the order of its conditions."""
+    given = frozenset((str(name), str(state)) for name, state in probability.given)
+    return str(probability.variable), tuple(map(str, probability.states)), given
+
+
+def _influence_questions(fit: Fit, cpt: Numbers, child: str, labels: Labels) -> Iterator[Candidate]:
+    """Does a parent raise or lower the child? Where both have an order."""
+    network, orders = fit.network, fit.knowledge.orders
+    if orders[child].reason == LISTED:
+        return
+    rank = [network.states(child).index(state) for state in orders[child].states]
+    exceeding = cpt[..., rank][..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]  # P(child ≥ k), k above the lowest
+    for axis, parent in enumerate(network.parents[child], start=1):
+        order = orders[parent]
+        if order.reason == LISTED:
+            continue
+        place = [network.states(parent).index(state) for state in order.states]
+        steps = np.diff(exceeding.take(place, axis=axis), axis=axis)
+        flat = steps.reshape(len(steps), -1)
+        rises, falls = (flat >= 0.0).all(axis=1), (flat <= 0.0).all(axis=1)
+        high, (low_parent, high_parent) = orders[child].states[-1], (order.states[0], order.states[-1])
+        event = f"{labels.variable(child)} = {labels.state(child, high)}"
+        if len(network.states(child)) > 2:
+            event = f"a higher {labels.variable(child)}"
+        condition = (
+            f"the higher {labels.variable(parent)} is"
+            if len(order.states) > 2
+            else f"if {labels.variable(parent)} is {labels.state(parent, high_parent)} rather than "
+            f"{labels.state(parent, low_parent)}"
+        )
+        yield Candidate(
+            "influence",
+            f"Is {event} more or less likely {condition}, everything else being equal?",
+            f"{name_text(parent)} raises {name_text(child)}",
+            child,
+            np.where(rises, 0, np.where(falls, 1, 2)),
+            ("more likely", "less likely", "neither, or it depends"),
+            (str(Influence(parent, child, "raises")), str(Influence(parent, child, "lowers")), ""),
+            1,
+            (parent, child),
+        )
+
+
+def _configuration_questions(network: Network, cpt: Numbers, child: str, labels: Labels) -> Iterator[Candidate]:
+    """How frequent is a state in a configuration that occurs, and in which of two configurations more?"""
+    parents, states = network.parents[child], network.states(child)
+    probable = configuration_probabilities(network, child)
+    order = np.argsort(-probable, kind="stable")[:MOST_CONFIGURATIONS]
+    occurring = [int(j) for j in order if probable[j] > LEAST_CONFIGURATION]
+    flat = cpt.reshape(len(cpt), -1, len(states))
+    shown = range(1, 2) if len(states) == 2 else range(len(states))
+    for j in occurring:
+        for k in shown:
+            values = flat[:, j, k]
+            if values.std() > 0.0:
+                yield _number_question(network, child, j, k, values, labels)
+    pairs = 0
+    for i, j in combinations(occurring, 2):
+        one, other = network.configuration(child, i), network.configuration(child, j)
+        if sum(one[parent] != other[parent] for parent in parents) != 1:
+            continue
+        pairs += 1
+        if pairs > MOST_PAIRS:
+            return
+        for k in shown:
+            yield _comparison_question(network, child, (i, j), k, flat[:, i, k] - flat[:, j, k], labels)
+
+
+def _term(network: Network, child: str, j: int, k: int) -> Probability:
+    return Probability(child, (network.states(child)[k],), tuple(network.configuration(child, j).items()))
+
+
+def _cases(network: Network, child: str, j: int, labels: Labels) -> str:
+    given = network.configuration(child, j)
+    shown = [f"{labels.variable(name)} = {labels.state(name, state)}" for name, state in given.items()]
+    return f" with {', '.join(shown)}" if shown else ""
+
+
+def _number_question(network: Network, child: str, j: int, k: int, values: Numbers, labels: Labels) -> Candidate:
+    bins = _bins(values)
+    cuts = np.quantile(values, np.arange(1, bins) / bins)
+    ends = [0.0, *(float(f"{cut:.2g}") for cut in cuts), 1.0]
+    asked = _term(network, child, j, k)
+    term = probability_text(asked)
+    event = f"{labels.variable(child)} = {labels.state(child, network.states(child)[k])}"
+    ranges = [*pairwise(ends)]
+    return Candidate(
+        "number",
+        f"Out of 100 cases{_cases(network, child, j, labels)}, how many have {event}?",
+        term,
+        child,
+        np.searchsorted(cuts, values).astype(np.int64),
+        tuple(f"{short_percent(low)} to {short_percent(high)}" for low, high in ranges),
+        tuple(f"{number_text(low)} <= {term} <= {number_text(high)}" for low, high in ranges),
+        len(network.parents[child]),
+        frozenset([_place(asked)]),
+    )
+
+
+def _bins(values: Numbers) -> int:
+    """Between how many ranges an expert's number distinguishes: each is as wide as what "about p" means, or wider."""
+    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
+    least, greatest = about(float(middle))
+    return int(np.clip(1 + (high - low) / (greatest - least), 2, MOST_BINS))
+
+
+def _comparison_question(
+    network: Network, child: str, configurations: tuple[int, int], k: int, difference: Numbers, labels: Labels
+) -> Candidate:
+    one, other = (_term(network, child, j, k) for j in configurations)
+    first, second = (_cases(network, child, j, labels).strip() for j in configurations)
+    event = f"{labels.variable(child)} = {labels.state(child, network.states(child)[k])}"
+    left, right = probability_text(one), probability_text(other)
+    same = f"{left} ~ {right} within {number_text(ABOUT_EQUAL)}"
+    return Candidate(
+        "comparison",
+        f"Where is {event} more frequent: in cases {first}, or in cases {second}?",
+        f"{left} against {right}",
+        child,
+        np.where(np.abs(difference) <= ABOUT_EQUAL, 2, np.where(difference > 0.0, 0, 1)).astype(np.int64),
+        ("the first", "the second", "about the same"),
+        (f"{left} >= {right}", f"{left} <= {right}", same),
+        len(network.parents[child]) + 1,
+        frozenset([_place(one), _place(other)]),
+    )
