@@ -57,6 +57,7 @@ def test_a_question_without_an_answer_loses_no_result(folder: Path) -> None:
     done = run("learn", "net.bif", "none.csv", "-m", "ml", *targets, *asked, folder=folder)
     assert done.returncode != 0
     assert "were learned from" in done.stdout
+    assert done.stdout.startswith("P(outcome=yes | smoker=no) = ")  # answers come first
     assert all((folder / name).exists() for name in ("out.bif", "out.html", "out.fit"))
 
 

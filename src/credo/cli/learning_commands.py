@@ -16,7 +16,9 @@ from credo.progress import reporting
 from credo.terminal import console, for_shell, say
 
 if TYPE_CHECKING:
+    from credo.errors import CredoError
     from credo.options import PosteriorOptions, TableFormat
+    from credo.questions.answers import Answer
     from credo.results.fit_results import Fit
     from credo.statistics.prior import PriorLike
 
@@ -207,8 +209,9 @@ def learn(
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
         if save is not None:
             result.save(save, without_rows=without_rows, who=who)
+        answers, unanswered = _answers(result, ask or ())
         if report is not None:
-            result.report(report, progress=notify)
+            result.report(report, ask=list(answers), progress=notify)
         checked = None
         if checks:
             from credo.questions.predictive_checks import checks_or_note
@@ -217,10 +220,14 @@ def learn(
     if out is not None:
         write_network(result.network, out)
     if as_json:
-        asked = {"answers": [result.query(question).to_dict() for question in ask]} if ask else {}
+        if unanswered is not None:
+            raise unanswered
+        asked = {"answers": [each.to_dict() for each in answers.values()]} if ask else {}
         compared = {} if checked is None else {"checks": checked.to_dict()}
         print_json({**result.to_dict(), **compared, **asked})
         return
+    for each in answers.values():
+        say(f"{each}\n")
     _show(result, out, report)
     if checked is not None:
         from credo.report.predictive_text import checks_text
@@ -233,8 +240,22 @@ def learn(
         question = for_shell(str(Query({result.network.names[-1]: ()})))
         say(f"The fit is in {save}. Ask it: credo query {for_shell(str(save))} {question}")
         say(rows_text(result, without_rows))
-    for question in ask or ():
-        say(f"\n{result.query(question)}")
+    if unanswered is not None:
+        raise unanswered
+
+
+def _answers(fit: Fit, questions: Sequence[str]) -> tuple[dict[str, Answer], CredoError | None]:
+    """The answers by question, and why one has none: that is said once everything else is."""
+    from credo.errors import CredoError
+
+    found: dict[str, Answer] = {}
+    unanswered: CredoError | None = None
+    for question in questions:
+        try:
+            found[question] = fit.query(question)
+        except CredoError as error:
+            unanswered = unanswered or error
+    return found, unanswered
 
 
 def check(

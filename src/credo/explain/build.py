@@ -22,7 +22,7 @@ from credo.explain.doubting import effects_of_doubted, without_doubted
 from credo.explain.explanation import ConfigurationExplanation, Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, cross_validate, leave_one_out, most_harmful_statement
 from credo.explain.learned_probabilities import learned_probabilities
-from credo.explain.next_observation import next_observations
+from credo.explain.next_observation import NextObservation, next_observations
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_effects import StatementEffect, effects_by_configuration, effects_of_statements
 from credo.explain.statement_references import references_to
@@ -69,12 +69,14 @@ def explain(
     is_incomplete: bool,
     notify: ProgressListener,
     unused: Sequence[UnusedStatement] = (),
+    next_rows: Sequence[NextObservation] = (),
 ) -> Explanation:
     """Explain a result.
 
     `network` is the learned one with noisy families expanded; `multipliers` maps numbers of statements to the gain in
     log-likelihood per unit of their bound; `has_intervals` says that draws of the posterior show how sure each number
-    is; `is_incomplete` that the problem's counts are expected ones; `unused` are the statements about several CPTs.
+    is; `is_incomplete` that the problem's counts are expected ones; `unused` are the statements about several CPTs;
+    `next_rows` what to observe next for the questions that were asked.
     """
 
     def begin(step: int) -> None:
@@ -138,7 +140,7 @@ def explain(
     comparison = one_by_one or in_tenths
     harmful = _harmful_statement(problem, comparison)
     begin(4)
-    observations = tuple(next_observations(problem, sampled, ranges))
+    observations = tuple(next_rows or next_observations(problem, sampled, ranges))
     summary = summarise(
         network.name,
         variables=len(knowledge.network),

@@ -20,6 +20,7 @@ import numpy as np
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Uncertainty
 from credo.explain.allowed_ranges import AllowedRanges
+from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
 from credo.statistics.prior import pseudo_counts
 from credo.types import Numbers
@@ -42,7 +43,10 @@ class NextObservation:
     deviation
         The typical standard deviation of its probabilities now.
     variance_reduction
-        By how much one more observation is expected to reduce the sum of their variances.
+        By how much one more observation is expected to reduce the sum of their variances; where questions were asked,
+        the sum of the answers' variances.
+    share
+        Which part of the answers' variance that is; None where nothing was asked.
     """
 
     variable: str
@@ -51,6 +55,14 @@ class NextObservation:
     observations: float
     deviation: float
     variance_reduction: float
+    share: float | None = None
+
+
+def is_observable(problem: Problem, network: Network, name: str) -> bool:
+    """Whether a row can show a variable and its parents: none of them is hidden, or an effect inside a noisy family."""
+    rows, expansion = problem.data.dataset, problem.model.constraints.expansion
+    unseen = {*(() if rows is None else rows.hidden), *(() if expansion is None else expansion.extra)}
+    return unseen.isdisjoint((name, *network.parents[name]))
 
 
 def next_observations(
@@ -63,7 +75,7 @@ def next_observations(
     for name in problem.model.names:
         counts = problem.data.counts.of(name)
         states = counts.shape[1]
-        if states < 2:
+        if states < 2 or not is_observable(problem, problem.model.network, name):
             continue
         if sampled is None:
             variance, reduction = _of_dirichlet(counts, pseudo_counts(problem.model.prior, problem.model.network, name))

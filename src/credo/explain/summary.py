@@ -55,7 +55,8 @@ def summarise(
     if next_observations:
         best = next_observations[0]
         so_far = times_observed(best.observations)
-        sentences.append(f"One more observation would be most informative for {best.label}, {so_far} so far.")
+        purpose = "be most informative for" if best.share is None else "narrow the answer most if it shows"
+        sentences.append(f"One more observation would {purpose} {best.label}, {so_far} so far.")
     return tuple(sentence for sentence in sentences if sentence)
 
 

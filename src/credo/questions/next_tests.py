@@ -23,7 +23,7 @@ import numpy as np
 from credo.errors import OptionError, QueryError, counted, listing, suggestion
 from credo.knowledge.decisions import decision_problem
 from credo.knowledge.knowledge import KnowledgeSource
-from credo.knowledge.query import Query, as_evidence
+from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.posterior.draws import interval_ends
@@ -145,6 +145,17 @@ def next_tests(
     unlikely = {name for name in choices.chance if name not in choices.problem.costs}  # what is to be found out
     tests = _candidates(fit, candidates, {*known, *choices.after}, unlikely)
     return _by_utility(fit, choices, known, tests, level)
+
+
+def next_for(fit: Fit, question: str) -> NextTests | None:
+    """What to observe next in the case that a question describes; None where it intervenes or nothing is left."""
+    asked = as_query(fit.network, question)
+    if len(asked.targets) != 1 or asked.interventions:
+        return None
+    try:
+        return next_tests(fit, asked.evidence, next(iter(asked.targets)))
+    except (OptionError, QueryError):
+        return None
 
 
 def _candidates(

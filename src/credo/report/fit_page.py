@@ -13,8 +13,10 @@ from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.misfits import PredictiveChecks
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
-from credo.probability_texts import belief_digits, count_digits, interval_percents, percent_digits
+from credo.probability_texts import belief_digits, count_digits, interval_percents, percent_digits, short_percent
+from credo.questions.answers import Answer
 from credo.questions.marginal_bars import Marginals, fit_marginals
+from credo.questions.next_tests import NextTests
 from credo.report.audit_text import audit_section
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
@@ -36,6 +38,7 @@ FEW_STATEMENTS = 30  # that are in sight
 MAX_STATEMENTS = 8_000  # on one page
 LEAST_GAIN = 1e-5  # below this a statement does not matter
 LEAST_CHANGE = 5e-4
+FEW_TESTS = 3  # observations that an answer names
 FEW_BLOCKS = 5  # where the knowledge helped or did harm most
 NO_GAIN = 0.01  # in log-likelihood
 FEW_FINDINGS = 6  # that are in sight
@@ -70,8 +73,16 @@ _UNIMPORTANT = {
 }
 
 
-def fit_page(fit: Fit, explanation: Explanation, checks: PredictiveChecks | None = None) -> str:
-    """The whole report as HTML; `checks` say whether the network fits the data."""
+def fit_page(
+    fit: Fit,
+    explanation: Explanation,
+    checks: PredictiveChecks | None = None,
+    asked: Sequence[tuple[Answer, NextTests | None]] = (),
+) -> str:
+    """The whole report as HTML; `checks` say whether the network fits the data.
+
+    `asked` are answers, which come first, with what to observe next in their case.
+    """
     anchors = Anchors.of(expand(fit.network).network, explanation)
     marginals = fit_marginals(fit)
     sections = {
@@ -90,6 +101,7 @@ def fit_page(fit: Fit, explanation: Explanation, checks: PredictiveChecks | None
     contradicted = set(contradicted_by_data(fit)[1])  # in sentences that the summary has, too
     summary = [sentence for sentence in explanation.summary if sentence not in contradicted]
     parts = [
+        _answers(asked),
         _doubted(fit),
         _contradicted(fit, explanation),
         _misfits(checks),
@@ -100,6 +112,22 @@ def fit_page(fit: Fit, explanation: Explanation, checks: PredictiveChecks | None
     ]
     title = "What was learned" if fit.network.name in UNNAMED else f"{fit.network.name}: what was learned"
     return document(title, parts)
+
+
+def _answers(asked: Sequence[tuple[Answer, NextTests | None]]) -> str:
+    """What was asked, in sentences, and which observations would tell most in that case."""
+    parts = []
+    for answer, tests in asked:
+        parts.append(f'<p class="answer">{"<br>".join(escape(line) for line in str(answer).splitlines())}</p>')
+        if tests is not None and tests.best is not None:
+            rows = tests.tests.filter(tests.tests["net"] > 0).head(FEW_TESTS).iter_rows(named=True)
+            listed = ", ".join(f"{escape(row['test'])} ({short_percent(row['share'])})" for row in rows)
+            about = f" where {escape(tests.given)}" if tests.given else ""
+            parts.append(
+                f'<p class="soft">To know more about {escape(tests.goal)}{about}, observe: {listed}. In brackets: '
+                "which part of the uncertainty the observation is expected to remove.</p>"
+            )
+    return f'<div class="answers">{"".join(parts)}</div>' if parts else ""
 
 
 def _network(fit: Fit, explanation: Explanation, marginals: Marginals, anchors: Anchors) -> str:
@@ -299,15 +327,21 @@ def _score(score: HeldOutScore, anchors: Anchors) -> str:
 def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
     if not explanation.next_observations:
         return ""
+    is_asked = explanation.next_observations[0].share is not None
     rows = "".join(
         f"<tr><td>{anchors.link(each.variable, each.index)}<td>{count_digits(each.observations)}"
-        f"<td>± {each.deviation:.3f}"
+        f"<td>± {each.deviation:.3f}{f'<td>{short_percent(each.share)}' if each.share is not None else ''}"
         for each in explanation.next_observations
     )
+    purpose = (
+        "would narrow the answers most. The last column says which part of their variance it is expected to remove"
+        if is_asked
+        else "would be most informative"
+    )
+    headings = ("distribution", "observed so far", "uncertainty", *(("narrows the answers",) if is_asked else ()))
     return (
-        '<p class="soft">One more observation of these would be most informative. The '
-        "uncertainty is the typical standard deviation of the probabilities.</p>"
-        f"{table('numbers', ('distribution', 'observed so far', 'uncertainty'), rows)}"
+        f'<p class="soft">One more row of these {purpose}. The uncertainty is the typical standard deviation of the '
+        f"probabilities.</p>{table('numbers', headings, rows)}"
     )
 
 

@@ -69,6 +69,7 @@ class FitConveniences:
         self,
         path: str | Path,
         *,
+        ask: Sequence[str] = (),
         explanation: Explanation | None = None,
         progress: ProgressLike = None,
     ) -> Path:
@@ -78,6 +79,8 @@ class FitConveniences:
         ----------
         path
             The file to write.
+        ask
+            Questions such as `P(lung=yes | xray=yes)`: their answers come first, and what to observe next is for them.
         explanation
             What `explain` returned; computed if not given.
         progress
@@ -88,6 +91,8 @@ class FitConveniences:
         Path
             Where the page is.
         """
+        from credo.questions.next_rows import next_rows
+        from credo.questions.next_tests import next_for
         from credo.questions.predictive_checks import checks_or_note
         from credo.report.fit_page import fit_page
 
@@ -97,9 +102,11 @@ class FitConveniences:
         shapes = [(network.configurations(name), len(network.states(name))) for name in network.names]
         check_memory(reporting_page(shapes), fit.memory_limit, "The page of this report", PAGE_REMEDY)
         with reporting(progress) as notify:
-            explained = explain_fit(fit, progress=notify) if explanation is None else explanation
+            rows = next_rows(fit, ask) if ask else []
+            explained = explain_fit(fit, next_rows=rows, progress=notify) if explanation is None else explanation
             notify(ProgressEvent(WRITING_REPORT))
-            return write_text(path, fit_page(fit, explained, checks_or_note(fit)))
+            asked = [(self.query(question), next_for(fit, question)) for question in ask]
+            return write_text(path, fit_page(fit, explained, checks_or_note(fit), asked))
 
     def share(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from credo.estimation import constrained
 from credo.estimation.methods import METHODS
 from credo.explain.build import PERCENTAGE_POINT, explain
 from credo.explain.explanation import Effect, Explanation
+from credo.explain.next_observation import NextObservation
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.violations import Violation, unused_statements, violations_of
 from credo.model.expansion import expand
@@ -178,13 +179,15 @@ def experts_frame(fit: Fit) -> pl.DataFrame:
 # The explanation ------------------------------------------------------------------------------------------------------
 
 
-def explain_fit(fit: Fit, *, progress: ProgressLike = None) -> Explanation:
+def explain_fit(fit: Fit, *, next_rows: Sequence[NextObservation] = (), progress: ProgressLike = None) -> Explanation:
     """Explain a fit: what each statement did, what each distribution rests on, what to observe next.
 
     Parameters
     ----------
     fit
         The result to explain.
+    next_rows
+        What to observe next, where that was computed for questions; else it is for the CPTs as a whole.
     progress
         Whether to show progress on the error stream; None shows it on a terminal and in a notebook. A function receives
         a `ProgressEvent` at every step instead.
@@ -218,6 +221,7 @@ def explain_fit(fit: Fit, *, progress: ProgressLike = None) -> Explanation:
                 METHODS[fit.method].binds_any_probability,
                 stated_constraints(fit),
             ),
+            next_rows=next_rows,
         )
 
 
