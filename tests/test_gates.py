@@ -256,7 +256,7 @@ def test_other_statements_about_the_child_of_a_gate_do_not_disturb(line: str) ->
 def test_files_keep_what_a_gate_says(tmp_path, ending: str) -> None:
     fit = learned("top is 2 of a, not b, c, d")
     path = tmp_path / f"tree.{ending}"
-    with pytest.warns(credo.LossyFormatWarning) if ending != "xdsl" else nullcontext():
+    with pytest.warns(credo.errors.LossyFormatWarning) if ending != "xdsl" else nullcontext():
         credo.write_network(fit.network, path)
     again = credo.read_network(path)
     name = again.names[fit.network.names.index("top")]
@@ -267,7 +267,7 @@ def test_files_keep_what_a_gate_says(tmp_path, ending: str) -> None:
 def test_a_gate_that_is_too_large_for_a_cpt_becomes_its_steps(tmp_path, ending: str) -> None:
     names = [f"e{number}" for number in range(40)]
     fit = learned(f"top is 3 of {', '.join(names)}", dict.fromkeys(names, 0.1))
-    with pytest.warns(credo.LossyFormatWarning, match="gates? of top"):
+    with pytest.warns(credo.errors.LossyFormatWarning, match="gates? of top"):
         credo.write_network(fit.network, tmp_path / f"tree.{ending}")
     again = query_network(credo.read_network(tmp_path / f"tree.{ending}"), "P(top=yes)")
     assert float(again) == pytest.approx(asked(fit, "P(top=yes)"), rel=1e-12)

@@ -2,7 +2,7 @@
 
 `credo.fit` learns, `credo.check` checks what experts state; `credo.read_network`, `credo.Network` and `credo.Knowledge`
 make what they take. Every error is a `credo.CredoError`. What results hold has its types in `credo.results`, and the
-types of statements are in `credo.knowledge`.
+types of statements are in `credo.knowledge`, warnings in `credo.errors`.
 """
 
 from typing import TYPE_CHECKING
@@ -69,6 +69,7 @@ _HOMES = {
         "utility",
     ),
     "credo.knowledge.query": ("Query",),
+    "credo.questions.comparison": ("compare",),
     "credo.checking.check": ("check",),
     "credo.results.check_results": ("Check",),
     "credo.constraints.conflicts": ("ConflictError",),
@@ -95,25 +96,19 @@ _HOMES = {
         "TieReading",
     ),
     "credo.errors": (
-        "CheckpointWarning",
         "CredoError",
         "DataError",
         "FileError",
         "FormatError",
         "ImpossibleRowError",
-        "IncompleteCPTWarning",
-        "LargeCPTWarning",
-        "LossyFormatWarning",
         "MissingColumnError",
         "ClusterError",
         "MissingExtraError",
         "MissingFileError",
         "NetworkError",
         "OptionError",
-        "OutsideRangeWarning",
         "PriorError",
         "QueryError",
-        "RoundedNumbersWarning",
         "SamplingError",
         "Status",
         "TooLargeError",
@@ -122,7 +117,10 @@ _HOMES = {
     ),
 }
 _NAMES, __getattr__, __dir__ = lazy_names(
-    "credo", _HOMES, modules=("knowledge", "plot", "results"), moved=("credo.results", "credo.knowledge")
+    "credo",
+    _HOMES,
+    modules=("errors", "knowledge", "plot", "results"),
+    moved=("credo.results", "credo.knowledge", "credo.errors"),
 )
 __all__ = ["__version__", *_NAMES]
 
@@ -131,25 +129,19 @@ if TYPE_CHECKING:
     from credo.clustering import cluster
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
-        CheckpointWarning,
         ClusterError,
         CredoError,
         DataError,
         FileError,
         FormatError,
         ImpossibleRowError,
-        IncompleteCPTWarning,
-        LargeCPTWarning,
-        LossyFormatWarning,
         MissingColumnError,
         MissingExtraError,
         MissingFileError,
         NetworkError,
         OptionError,
-        OutsideRangeWarning,
         PriorError,
         QueryError,
-        RoundedNumbersWarning,
         SamplingError,
         Status,
         TooLargeError,
@@ -199,6 +191,7 @@ if TYPE_CHECKING:
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat, TieReading
+    from credo.questions.comparison import compare
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
     from credo.saving.fits import load

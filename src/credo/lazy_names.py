@@ -37,7 +37,7 @@ def lazy_names(
             return value
         message = f"module {module!r} has no attribute {name!r}"
         for place in moved if name[:1] != "_" else ():
-            if name in _imported(place).__all__:
+            if name in dir(_imported(place)):
                 message += f": it is {place}.{name}"
         raise AttributeError(message)
 

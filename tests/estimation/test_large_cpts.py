@@ -27,7 +27,7 @@ def test_a_cpt_of_millions_is_refused_within_a_second() -> None:
 
 def test_a_large_cpt_is_warned_of() -> None:
     text, rows = model(16)
-    with pytest.warns(credo.LargeCPTWarning, match="y has 16 parents: its CPT has 65,536 configurations"):
+    with pytest.warns(credo.errors.LargeCPTWarning, match="y has 16 parents: its CPT has 65,536 configurations"):
         credo.fit(text, rows, method="ml")
 
 

@@ -312,7 +312,7 @@ def test_a_list_that_can_be_divided_in_two_ways_is_refused() -> None:
 
 def test_distributions_of_nan_are_not_given() -> None:
     with pytest.warns(
-        credo.IncompleteCPTWarning, match=r"P\(c \| a=no, b=low\) and 1 other configuration of 6 are NaN"
+        credo.errors.IncompleteCPTWarning, match=r"P\(c \| a=no, b=low\) and 1 other configuration of 6 are NaN"
     ):
         network = parse_bif(TWO.replace("(no, low) 0.1, 0.9;", "(no, low) NaN, NaN;").replace("0.2, 0.8;", "nan nan;"))
     assert sorted(network.cpts) == ["a"]

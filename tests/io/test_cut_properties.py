@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credo import CutPoints, FormatError, LossyFormatWarning, Network, NoisyForm, Variable, read_network, write_network
+from credo import CutPoints, FormatError, Network, NoisyForm, Variable, read_network, write_network
+from credo.errors import LossyFormatWarning
 from credo.io.cut_properties import identifiers
 from credo.io.network_files import FORMATS
 from credo.model.cut_points import default_labels

@@ -45,7 +45,7 @@ WRITERS: dict[str, Callable[[Network, Path], object]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::credo.LossyFormatWarning")
+@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, smoking: Network, name: str) -> None:
     path = tmp_path / name
@@ -59,7 +59,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path, smokin
 
 def test_a_full_disk_leaves_no_part_of_a_checkpoint_and_does_not_end_the_run(tmp_path: Path, smoking: Network) -> None:
     options = EMOptions(starts=1, checkpoint=tmp_path / "run.npz")
-    with full_disk(), pytest.warns(credo.CheckpointWarning, match="run.npz"):
+    with full_disk(), pytest.warns(credo.errors.CheckpointWarning, match="run.npz"):
         fit = credo.fit(smoking, ROWS, method="map", em=options)
     assert fit.status is credo.Status.CONVERGED
     assert list(tmp_path.iterdir()) == []

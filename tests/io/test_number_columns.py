@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 import credo
-from credo import CutPoints, Network, OutsideRangeWarning, UnknownStateError, Variable
+from credo import CutPoints, Network, UnknownStateError, Variable
+from credo.errors import OutsideRangeWarning
 from credo.io import csv as csv_reader
 from credo.io.dataset import Dataset
 from credo.io.number_columns import NumbersSeen

@@ -117,7 +117,7 @@ def test_an_event_without_probability_has_no_cpt(tmp_path: Path) -> None:
     text = TREE.replace(
         '<float value="0.06"/>', '<exponential><float value="1e-5"/><system-mission-time/></exponential>'
     )
-    with pytest.warns(credo.IncompleteCPTWarning, match="e3 have no probability"):
+    with pytest.warns(credo.errors.IncompleteCPTWarning, match="e3 have no probability"):
         network = credo.read_network(write(tmp_path, text))
     assert "e3" in network.names
     assert "e3" not in network.cpts

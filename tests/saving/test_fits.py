@@ -175,7 +175,7 @@ def test_large_cpts_are_counted_sparsely_and_come_back(tmp_path: Path) -> None:
     names = [f"v{k}" for k in range(21)]
     network = credo.Network({name: ["no", "yes"] for name in names}, {"v20": names[:-1]})
     rows = pl.DataFrame({name: ["no", "yes", "yes"] for name in names})
-    with pytest.warns(credo.LargeCPTWarning):
+    with pytest.warns(credo.errors.LargeCPTWarning):
         made = credo.fit(network, rows, method="map", prior=1)
     back = saved(made, tmp_path)
     assert made._problem is not None

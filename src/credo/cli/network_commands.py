@@ -172,24 +172,18 @@ def convert(
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="A network")],
-    second: Annotated[Path, typer.Argument(help="Another network with the same variables")],
+    first: Annotated[Path, typer.Argument(help="A saved fit, or a network")],
+    second: Annotated[Path, typer.Argument(help="Another one with the same variables")],
     as_json: AsJson = False,
 ) -> None:
-    """Compare the CPTs of two networks: how far apart they are, by variable, and the largest differences."""
-    from credo.statistics.network_comparison import compare_networks
+    """Compare two fits or networks: the largest differences, with intervals, and the statements that changed."""
+    from credo.questions.comparison import compare as compare_both
 
-    found = compare_networks(_read(first), _read(second))
+    found = compare_both(first, second)
     if as_json:
         print_json(found.to_dict())
-        return
-    if not len(found.parameters):
-        say("The two networks have the same CPTs.")
-        return
-    say(f"The divergence KL({first.name} ‖ {second.name}) is {found.kl:.6g} nats. What each variable adds:")
-    _print_frame(found.families)
-    say("The largest differences:")
-    _print_frame(found.parameters)
+    else:
+        say(str(found))
 
 
 def sample(

@@ -25,6 +25,7 @@ _HOMES = {
         "PredictiveChecks",
     ),
     "credo.questions.answers": ("Answer",),
+    "credo.statistics.network_comparison": ("Differences",),
     "credo.questions.decide": ("Decision",),
     "credo.questions.net_benefit": ("NetBenefit",),
     "credo.questions.next_questions": (
@@ -122,5 +123,6 @@ if TYPE_CHECKING:
         VacuousStatement,
     )
     from credo.results.fit_results import Fit
+    from credo.statistics.network_comparison import Differences
     from credo.topic_models import Topics
     from credo.updating import Reproduction
