@@ -17,7 +17,6 @@ _HOMES = {
         "Variable",
     ),
     "credo.model.cut_points": ("CutPoints",),
-    "credo.model.gates": ("GateForm", "GateInput"),
     "credo.model.noisy": ("NoisyForm",),
     "credo.io.network_files": (
         "read_network",
@@ -51,6 +50,7 @@ _HOMES = {
         "noisy_max",
         "noisy_min",
         "noisy_or",
+        "one_cpt",
         "order",
         "raises",
         "read_knowledge",
@@ -174,6 +174,7 @@ if TYPE_CHECKING:
         noisy_max,
         noisy_min,
         noisy_or,
+        one_cpt,
         order,
         raises,
         read_knowledge,
@@ -187,7 +188,6 @@ if TYPE_CHECKING:
     from credo.knowledge.query import Query
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
     from credo.model.cut_points import CutPoints
-    from credo.model.gates import GateForm, GateInput
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat, TieReading

@@ -23,6 +23,7 @@ from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
+from credo.estimation.unshared import unshared
 from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.doubting import doubted_numbers, doubted_statements, undoubted_findings
 from credo.explain.orders_used import order_findings
@@ -53,6 +54,7 @@ from credo.options import (
     arguments_moved,
     resolve_seed,
 )
+from credo.posterior.draws import PosteriorResult
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressLike, ProgressListener, reporting, shares_of
 from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
@@ -233,6 +235,8 @@ def learn(
                 solution = estimate_incomplete(problem, table.examined)
         problem = problem.with_settings(progress=None, refuse=None)
 
+    if isinstance(solution.posterior, PosteriorResult):
+        solution = replace(solution, posterior=unshared(solution.posterior, model.expansion))
     whole = problem.model.network.with_cpts(solution.cpts)
     log_likelihood = solution.log_likelihood
     if log_likelihood is None:

@@ -24,6 +24,7 @@ from credo.knowledge.statements import (
     Influence,
     NoisyFamily,
     Order,
+    SharedCPT,
     Synergy,
     TiedRows,
 )
@@ -158,6 +159,8 @@ FORMS = {
     "copy is the same as main": Gate("copy", "same as", (GateTerm("main"),)),
     "spare is not main": Gate("spare", "not", (GateTerm("main"),)),
     "worst is the maximum of a, b": Gate("worst", "max", (GateTerm("a"), GateTerm("b"))),
+    "pump1, pump2 and pump3 have one CPT": SharedCPT(("pump1", "pump2", "pump3")),
+    "CPT of eye_left is that of eye_right": SharedCPT(("eye_right", "eye_left")),
     "rows with equal twin_id share variant": TiedRows(("variant",), by="twin_id"),
     "rows with the same 'twin id' share variant, allele and locus": TiedRows(
         ("variant", "allele", "locus"), by="twin id"

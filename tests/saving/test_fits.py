@@ -23,7 +23,7 @@ from credo.model.network import Variable
 from credo.results.fit_results import Fit
 from credo.saving import archive
 from credo.saving.fits import DERIVED, LEFT_OUT, LISTENERS
-from credo.saving.records import NETWORK_PARTS, Reader, Writer, hints_of
+from credo.saving.records import NETWORK_PARTS, OPTIONAL_PARTS, Reader, Writer, hints_of
 from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import known_network
 
@@ -372,7 +372,7 @@ def test_cut_points_and_the_range_seen_come_back(tmp_path: Path) -> None:
 
 def test_every_field_of_a_network_is_written() -> None:
     derived = {"order", "_by_name"}
-    assert set(NETWORK_PARTS) == {each.name for each in fields(credo.Network)} - derived
+    assert {*NETWORK_PARTS, *OPTIONAL_PARTS} - {"gates"} == {each.name for each in fields(credo.Network)} - derived
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_derivatives_equal_finite_differences() -> None:
                 cpt = network.cpts[name].copy()
                 cpt[place] += step
                 shifted.append(np.log(joint(network, given, {**sets[0], name: cpt}).sum()))
-            assert slope[place] == pytest.approx((shifted[0] - shifted[1]) / 2e-6, rel=1e-4, abs=1e-4)
+            assert slope[0][place] == pytest.approx((shifted[0] - shifted[1]) / 2e-6, rel=1e-4, abs=1e-4)
             compared += 1
 
 

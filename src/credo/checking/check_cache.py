@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from credo.constraints.block_findings import BlockFindings
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import LoweringCache
-from credo.constraints.noisy_families import with_stated_forms
+from credo.constraints.noisy_families import expansion_of
 from credo.explain.contradictions import DataComparison, compare_with_data
 from credo.explain.plausibility import Plausibility
 from credo.io.dataset import extended
 from credo.knowledge import Knowledge
-from credo.knowledge.statements import Gate, NoisyFamily, Order, Statement, TiedRows
-from credo.model.expansion import expand
+from credo.knowledge.statements import Gate, NoisyFamily, Order, SharedCPT, Statement, TiedRows
 from credo.model.network import Network
 from credo.progress import (
     READING_DATA,
@@ -24,6 +23,8 @@ from credo.progress import (
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, merge
 from credo.statistics.tied_columns import stream_with_ties
 from credo.types import TableLike
+
+_SHAPING = (NoisyFamily, Gate, SharedCPT)  # what the CPTs are
 
 
 @dataclass(slots=True)
@@ -45,7 +46,9 @@ class CheckCache:
         self, knowledge: Knowledge, data: TableLike, notify: ProgressListener
     ) -> tuple[Counts, tuple[str, ...]]:
         """The counts of every family; those of the check before where neither the data nor the network changed."""
-        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | TiedRows))
+        shaping = tuple(
+            each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | SharedCPT | TiedRows)
+        )
         known = self.counted
         if known is None or known[1] != shaping or not _is_same_network(known[0], knowledge.network):
             known = self.counted = (knowledge.network, shaping, *counts_for(knowledge, data, notify))
@@ -64,7 +67,9 @@ class CheckCache:
         self, knowledge: Knowledge, constraints: Constraints, counts: Counts | None, seed: int
     ) -> DataComparison:
         """Every statement compared with the data, those that are new here alone."""
-        shaping = tuple(each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | Order))
+        shaping = tuple(
+            each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | SharedCPT | Order)
+        )
         if not self._is_known_context(knowledge.network, shaping, counts, seed):
             self.plausible = {}
             self.context = (knowledge.network, shaping, counts, seed)
@@ -95,7 +100,7 @@ def _is_same_network(one: object, other: Network) -> bool:
 
 def counts_for(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
     """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
-    expansion = expand(with_stated_forms(knowledge))
+    expansion = expansion_of(knowledge)
     families = layout_for_counts(expansion.network)
     counts, hidden = empty(families), tuple[str, ...]()
     notify(ProgressEvent(READING_DATA))

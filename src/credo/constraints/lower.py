@@ -43,6 +43,7 @@ from credo.knowledge.statements import (
     Influence,
     NoisyFamily,
     Order,
+    SharedCPT,
     Statement,
     Synergy,
     TiedRows,
@@ -86,7 +87,8 @@ def lower(
     nothing are listed in `unlowered`, with the reason. What is in `cache` is not computed again.
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
-    builder = ConstraintBuilder(rewritten, Layout.of(rewritten.network, without=expansion.winners), max_constraints)
+    layout = Layout.of(rewritten.network, without={*expansion.winners, *expansion.aligned})
+    builder = ConstraintBuilder(rewritten, layout, max_constraints)
     builder.effects = expansion.effects
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
     known = {} if cache is None else cache.known(expansion, len(rewritten.statements))
@@ -412,6 +414,10 @@ def lower_gate(builder: ConstraintBuilder, number: int, statement: Gate) -> None
     """No constraint: a gate is the form of a family whose CPT is not learned (`model/gates.py`)."""
 
 
+def lower_shared_cpt(builder: ConstraintBuilder, number: int, statement: SharedCPT) -> None:
+    """No constraint: the layout gives all of these variables the same parameters."""
+
+
 def lower_tied_rows(builder: ConstraintBuilder, number: int, statement: TiedRows) -> None:
     """X_i = X_j, or X_i ≠ X_j, for data rows i, j of one group: a tie, no constraint [yao, section 2]."""
     tie = RowTie(statement.variables, statement.by, statement.rows, number, statement.differ)
@@ -429,5 +435,6 @@ LOWERING_RULES: dict[type, LoweringRule] = {
     Order: lower_order,
     NoisyFamily: lower_noisy_family,
     Gate: lower_gate,
+    SharedCPT: lower_shared_cpt,
     TiedRows: lower_tied_rows,
 }

@@ -23,6 +23,7 @@ from credo.errors import NetworkError
 from credo.knowledge.alone import set_alone
 from credo.knowledge.expressions import Expression, Linear, Probability, Product
 from credo.knowledge.network_names import is_cpt_entry
+from credo.knowledge.shared_cpt import shared_cpts
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
@@ -108,9 +109,14 @@ def expanded_orders(orders: Mapping[str, OrderT], expansion: Expansion) -> dict[
     return found
 
 
+def expansion_of(knowledge: KnowledgeLike) -> Expansion:
+    """The network in which noisy families and gates are expanded, and variables share CPTs as the knowledge states."""
+    return expand(with_stated_forms(knowledge), shared_cpts(knowledge.statements, knowledge.network))
+
+
 def rewrite_for_expansion(knowledge: KnowledgeLike) -> tuple[ExpandedKnowledge, Expansion]:
     """The knowledge about the network in which every noisy family is expanded."""
-    expansion = expand(with_stated_forms(knowledge))
+    expansion = expansion_of(knowledge)
     orders = expanded_orders(knowledge.orders, expansion)
     statements: list[Statement] = []
     unlowered, network_statements = [], set()
@@ -181,9 +187,11 @@ def _rewritten(statement: Statement, expansion: Expansion) -> Statement:
             both = _linear(left, expansion), _linear(right, expansion)
             return statement if _are_same(both, (left, right)) else replace(statement, left=both[0], right=both[1])
         case Influence() | Independence():
-            return replace(statement, child=_effect(statement.child, [statement.parent], expansion))
+            child, (parent,) = _at_owner(statement.child, [statement.parent], expansion)
+            return replace(statement, parent=parent, child=_effect(child, [parent], expansion))
         case Synergy():
-            return replace(statement, child=_effect(statement.child, statement.parents, expansion))
+            child, parents = _at_owner(statement.child, statement.parents, expansion)
+            return replace(statement, parents=parents, child=_effect(child, parents, expansion))
         case _:
             return statement
 
@@ -211,6 +219,8 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
         return alone_term(term, expansion)
     if not is_cpt_entry(term, expansion.original):
         raise _NoSingleCPT(_NOT_AN_ENTRY)
+    if str(term.variable) in expansion.aligned:
+        return _shared_term(term, expansion)
     effects = expansion.effects.get(term.variable)
     if effects is None:
         return term
@@ -220,6 +230,36 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
     kind = form if isinstance(form, GateForm) else form.kind
     raise _NoSingleCPT(
         f"it compares products, and {term.variable} is {kind}: this probability depends on all of its causes"
+    )
+
+
+def _at_owner(child: str, parents: Sequence[str], expansion: Expansion) -> tuple[str, tuple[str, ...]]:
+    """The variable whose CPT a child shares, and its parents that correspond to these."""
+    if str(child) not in expansion.aligned:
+        return child, tuple(parents)
+    own, owner = expansion.aligned[str(child)], expansion.network.shared[str(child)]
+    others = expansion.network.parents[owner]
+    return owner, tuple(others[own.index(str(parent))] for parent in parents)
+
+
+def _shared_term(term: Probability, expansion: Expansion) -> Probability:
+    """A number of the CPT that the variable of a term shares, in the names of the variable whose CPT it is."""
+    network = expansion.network
+    owner, _ = _at_owner(term.variable, (), expansion)
+
+    def renamed(name: str, other: str, state: str) -> str:
+        own = network.states(str(name))
+        return network.states(other)[own.index(str(state))] if str(state) in own else state
+
+    def parent(name: str) -> str:
+        return _at_owner(term.variable, (name,), expansion)[1][0]
+
+    return replace(
+        term,
+        variable=owner,
+        states=tuple(renamed(term.variable, owner, state) for state in term.states),
+        given=tuple((parent(name), renamed(name, parent(name), state)) for name, state in term.given),
+        each=tuple(parent(name) for name in term.each),
     )
 
 

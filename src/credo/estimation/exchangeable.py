@@ -313,6 +313,9 @@ class Symmetry:
 def _given(problem: Problem, family: str, learned: frozenset[str]) -> Numbers:
     """What says something about a family beside constraints: its kept CPT, or its prior's pseudo-counts."""
     network = problem.model.network
+    if family in network.shared or family in network.shared.values():
+        # States of several variables would have to change places together, which is not looked for.
+        return np.arange(float(np.prod(network.shape(family))))
     if family not in learned:
         return network.cpt_array(family)
     shape = (network.configurations(family), len(network.states(family)))

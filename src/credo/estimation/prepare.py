@@ -344,6 +344,10 @@ def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple
     kept: dict[str, None] = {}
     for name in fixed:
         expansion.original.variable(name)
+        owner = expansion.network.shared.get(name, name)
+        group = [owner, *(each for each, other in expansion.network.shared.items() if other == owner)]
+        if left := [each for each in group if each not in fixed]:
+            raise OptionError(f"{name} has one CPT with {listing(left)}: fix all of them, or none.")
         for own in expansion.effects.get(name, (name,)):
             if own not in expansion.network.cpts:
                 why = "the network has no CPT for it"
@@ -352,5 +356,6 @@ def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple
                     why = f"{name} is {kind}, and the network has no small CPTs for it"
                 raise NetworkError(f"The CPT of {name} is fixed, but {why}.")
             kept[own] = None
-    learned = tuple(name for name in expansion.network.names if name not in kept and name not in expansion.winners)
-    return tuple(kept), learned
+    without = {*kept, *expansion.winners, *expansion.aligned}
+    learned = tuple(name for name in expansion.network.names if name not in without)
+    return tuple(name for name in kept if name not in expansion.aligned), learned

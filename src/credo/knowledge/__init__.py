@@ -31,6 +31,7 @@ from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
 from credo.knowledge.noisy_family import NoisyFamily, noisy_and, noisy_max, noisy_min, noisy_or
 from credo.knowledge.quantity import P, Quantity
+from credo.knowledge.shared_cpt import SharedCPT, one_cpt
 from credo.knowledge.state_order import Order, StateOrder, order
 from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import check_columns, kind_of, place_of, to_text, words_of
@@ -61,6 +62,7 @@ __all__ = [
     "Order",
     "P",
     "Quantity",
+    "SharedCPT",
     "Span",
     "StateOrder",
     "Synergy",
@@ -83,6 +85,7 @@ __all__ = [
     "noisy_max",
     "noisy_min",
     "noisy_or",
+    "one_cpt",
     "order",
     "place_of",
     "raises",

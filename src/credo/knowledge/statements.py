@@ -19,6 +19,7 @@ from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake,
 from credo.knowledge.names import Name
 from credo.knowledge.network_names import NetworkNames
 from credo.knowledge.noisy_family import NOISY_FAMILY, NoisyFamily
+from credo.knowledge.shared_cpt import SHARED_CPT, SharedCPT
 from credo.knowledge.state_order import ORDER, Order
 from credo.knowledge.statement_base import Kind, StatementRules
 from credo.knowledge.tied_rows import TIED_ROWS, TiedRows, data_mistakes
@@ -33,6 +34,7 @@ __all__ = [
     "Influence",
     "NoisyFamily",
     "Order",
+    "SharedCPT",
     "Statement",
     "Synergy",
     "TiedRows",
@@ -49,7 +51,9 @@ __all__ = [
     "words_of",
 ]
 
-Statement = Comparison | Approximation | Influence | Independence | Synergy | Order | NoisyFamily | Gate | TiedRows
+Statement = (
+    Comparison | Approximation | Influence | Independence | Synergy | Order | NoisyFamily | Gate | SharedCPT | TiedRows
+)
 
 STATEMENTS: dict[type, StatementRules] = {
     Comparison: COMPARISON,
@@ -60,6 +64,7 @@ STATEMENTS: dict[type, StatementRules] = {
     Order: ORDER,
     NoisyFamily: NOISY_FAMILY,
     Gate: GATE,
+    SharedCPT: SHARED_CPT,
     TiedRows: TIED_ROWS,
 }
 

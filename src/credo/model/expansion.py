@@ -13,8 +13,8 @@ knowledge about CPTs) handles both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class Expansion:
     # Variables whose CPTs only compare, the children of noisy families and gates among them; parents before children.
     winners: tuple[str, ...]
     steps: Mapping[str, tuple[str, ...]]  # gate → the variables that compute it, itself last
+    # Variable that shares the CPT of another one → its own parents, in the order of the other's.
+    aligned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -41,7 +43,11 @@ class Expansion:
 
     def collapse(self, cpts: Mapping[str, Numbers], canonical: bool = True) -> Network:
         """The original with learned CPTs; noisy families get the small CPTs of their effects."""
-        ordinary = {name: cpt for name, cpt in cpts.items() if name in self.original and name not in self.effects}
+        ordinary = {
+            name: self.unaligned(name, cpt)
+            for name, cpt in cpts.items()
+            if name in self.original and name not in self.effects
+        }
         forms = {}
         for child, effects in self.effects.items():
             form = self.original.forms[child]
@@ -50,10 +56,24 @@ class Expansion:
                 forms[child] = form.canonical(self.original.states(child)) if canonical else form
         return self.original.with_cpts(ordinary).with_forms(forms)
 
+    def unaligned(self, name: str, cpt: Numbers, batch: int = 0) -> Numbers:
+        """An array like a CPT of the expanded network, with its parents' axes as the original has them.
 
-def expand(network: Network) -> Expansion:
-    """The network with every noisy family and gate expanded; the network itself if it has none."""
-    if not network.forms:
+        `batch` axes come before those of the CPT.
+        """
+        if name not in self.aligned:
+            return cpt
+        axes = [batch + self.aligned[name].index(parent) for parent in self.original.parents[name]]
+        return np.ascontiguousarray(cpt.transpose([*range(batch), *axes, cpt.ndim - 1]))
+
+
+def expand(network: Network, shared: Mapping[str, tuple[str, Sequence[str]]] | None = None) -> Expansion:
+    """The network with every noisy family and gate expanded; the network itself if it has none.
+
+    `shared` are variables whose CPT is that of another one: the other one, and their own parents in its order.
+    """
+    shared = shared or {}
+    if not network.forms and not shared:
         return Expansion(network, network, {}, (), {})
     variables, parents = list(network.variables), dict(network.parents)
     cpts = {name: cpt for name, cpt in network.cpts.items() if name not in network.forms}
@@ -95,5 +115,8 @@ def expand(network: Network) -> Expansion:
         parents[child] = (winner,) if len(names) == 1 else (winner, names[-1])
         cpts[child] = np.eye(len(states)) if len(names) == 1 else wins
         winners.append(child)
-    expanded = Network(variables, parents, cpts, network.name)
-    return Expansion(network, expanded, effects, tuple(winners), steps)
+    aligned = {name: tuple(order) for name, (_, order) in shared.items()}
+    cpts = {name: cpt for name, cpt in cpts.items() if name not in shared}
+    owners = {name: owner for name, (owner, _) in shared.items()}
+    expanded = Network(variables, {**parents, **aligned}, cpts, network.name, shared=owners)
+    return Expansion(network, expanded, effects, tuple(winners), steps, aligned)

@@ -62,6 +62,10 @@ class Layout:
     Variables may be left out: noisy families without a full CPT, CPTs too large to be counted densely. Sensors come
     after the network's own variables. Family f, the f-th name and then the sensors, has the cells `cell_starts[f]` to
     `cell_starts[f + 1]` and the members (parents, then child) `members[member_starts[f]:member_starts[f + 1]]`.
+
+    Families and CPTs are many to one: a family that shares the CPT of another one (`Network.shared`) has no cells of
+    its own, and `first_cells` says where those of its CPT begin. So whoever counts adds up, and whoever reads, reads
+    the one CPT. Where either is in the layout, both have an address.
     """
 
     network: Network
@@ -75,7 +79,8 @@ class Layout:
     members: Indices  # positions of parents and child among the network's variables, family after family
     strides: Indices  # what a member's state adds to the index
     member_starts: Indices  # (families + 1,)
-    cell_starts: Indices  # (families + 1,)
+    cell_starts: Indices  # (families + 1,) of the cells of its own
+    first_cells: Indices  # (families + 1,) where the CPT of each family begins, its own or a shared one; then the size
     family_sizes: Indices  # (families,) how many states the child has
     first_distributions: Indices  # (families + 1,) the number of the first distribution of each family
     backward: Indices  # (variables + sensors,) children before parents
@@ -94,21 +99,30 @@ class Layout:
         for name, count in zip(names, cells, strict=False):
             if count > MOST_CELLS:
                 raise too_many_cells(network, name)
+        owners, laid_out = network.shared, set(names)
+        for number, name in enumerate(names):
+            if owners.get(name) in laid_out:
+                cells[number] = 0
         cell_starts = np.cumsum([0, *cells], dtype=np.int64)
         starts, family_sizes = cell_starts.tolist(), _integers(shape[-1] for shape in shapes)
+        offsets = dict(zip(names, starts, strict=False))
+        offsets |= {name: offsets[owner] for name, owner in owners.items() if owner in laid_out}
+        addressed = [name for name in network.names if name in offsets]
+        first_cells = [*(offsets[name] for name in names), *starts[len(names) :]]
         return cls(
             network,
             names,
             tuple(name for name in network.names if name in without),
             tuple(sensors),
-            dict(zip(names, starts, strict=False)),
-            {name: tuple(shape) for name, shape in zip(names, shapes, strict=False)},
-            {name: slice(first, last) for name, first, last in zip(names, starts, starts[1:], strict=False)},
+            offsets,
+            {name: network.shape(name) for name in addressed},
+            {name: slice(offsets[name], offsets[name] + prod(network.shape(name))) for name in addressed},
             _integers(sizes),
             _integers(member for members in families for member in members),
             _integers(prod(shape[i + 1 :]) for shape in shapes for i in range(len(shape))),
             np.cumsum([0, *(len(members) for members in families)], dtype=np.int64),
             cell_starts,
+            _integers(first_cells),
             family_sizes,
             np.concatenate(([0], np.cumsum(np.diff(cell_starts) // family_sizes))).astype(np.int64),
             _integers([*range(len(network), len(sizes)), *(position[name] for name in reversed(network.order))]),
@@ -118,6 +132,12 @@ class Layout:
     def size(self) -> int:
         """How many parameters all CPTs have together."""
         return int(self.cell_starts[-1])
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The variables that do not share the CPT of another one: each CPT once."""
+        shared = self.network.shared
+        return tuple(name for name in self.names if shared.get(name) not in self.offsets) if shared else self.names
 
     def __contains__(self, name: object) -> bool:
         return name in self.offsets
@@ -169,7 +189,7 @@ class Layout:
     def pack(self, cpts: Mapping[str, Any], sensors: Sequence[Any] = (), missing: float | None = None) -> Numbers:
         """All CPTs in one vector, those of the sensors last; a CPT that is not given is filled with `missing`."""
         vector = np.empty(self.size)
-        for name in self.names:
+        for name in self.own_names:
             if name in cpts or missing is None:
                 vector[self.slice_of(name)] = np.ravel(cpts[name])
             else:

@@ -109,6 +109,8 @@ class Network(NetworkConveniences):
         The name of the network.
     forms : mapping from str to NoisyForm or GateForm, optional
         The families that are noisy, and the gates. Their full CPTs are computed where they are small enough.
+    shared : mapping from str to str, optional
+        Variables whose CPT is that of another variable, which has as many parents and states, in the same order.
     edges : sequence of pairs of str, optional
         The arcs, each as (parent, child): another way to give the parents.
     ordered : sequence of str, optional
@@ -126,6 +128,8 @@ class Network(NetworkConveniences):
         The name of the network.
     forms : mapping from str to NoisyForm or GateForm
         The noisy families and the gates.
+    shared : mapping from str to str
+        The variables whose CPT is that of another one.
     order : tuple of str
         The names, parents before children.
 
@@ -157,6 +161,7 @@ class Network(NetworkConveniences):
     cpts: Mapping[str, Numbers]
     name: str
     forms: Mapping[str, Form]
+    shared: Mapping[str, str]
     order: tuple[str, ...]
     _by_name: Mapping[str, Variable]
 
@@ -169,6 +174,7 @@ class Network(NetworkConveniences):
         forms: Mapping[str, Form] | None = None,
         edges: Iterable[tuple[str, str]] | None = None,
         ordered: Sequence[str] = (),
+        shared: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(variables, Mapping):
             variables = [Variable(key, cast("tuple[str, ...]", _texts(states))) for key, states in variables.items()]
@@ -193,6 +199,10 @@ class Network(NetworkConveniences):
         parents = with_edges(tuple(by_name), parents or {}, () if edges is None else edges)
         assign(self, "parents", MappingProxyType(checked_parents(tuple(by_name), parents)))
         assign(self, "order", topological_order(self.parents))
+        for name, owner in (shared or {}).items():
+            if self.shape(name) != self.shape(owner) or owner in (shared or {}):
+                raise NetworkError(f"{name} and {owner} cannot share a CPT: the shapes of their CPTs differ.")
+        assign(self, "shared", MappingProxyType(dict(shared or {})))
         self._assign_numbers(cpts or {}, forms or {})
 
     @property
@@ -416,7 +426,8 @@ class Network(NetworkConveniences):
         bool
             True if the structures are identical; CPTs are not compared.
         """
-        return self.variables == other.variables and dict(self.parents) == dict(other.parents)
+        same = self.variables == other.variables and dict(self.parents) == dict(other.parents)
+        return same and dict(self.shared) == dict(other.shared)
 
     def __eq__(self, other: object) -> bool:
         """Equal in every name, every order and every bit of every number; the network's own name is not compared.
@@ -448,7 +459,8 @@ class Network(NetworkConveniences):
         return name in self._by_name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Network, (self.variables, dict(self.parents), dict(self.cpts), self.name, dict(self.forms))
+        given = (self.variables, dict(self.parents), dict(self.cpts), self.name, dict(self.forms), None, ())
+        return Network, (*given, dict(self.shared))
 
     def __repr__(self) -> str:
         return f"<{self._summary()}>"
@@ -473,14 +485,16 @@ class Network(NetworkConveniences):
     def _with_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, Form]) -> Network:
         """The same variables and parents, which were checked before, with these CPTs and noisy families."""
         network = object.__new__(Network)
-        for each in ("variables", "name", "_by_name", "parents", "order"):
+        for each in ("variables", "name", "_by_name", "parents", "order", "shared"):
             object.__setattr__(network, each, getattr(self, each))
         network._assign_numbers(cpts, forms)
         return network
 
     def _assign_numbers(self, cpts: Mapping[str, ArrayLike], forms: Mapping[str, Form]) -> None:
         object.__setattr__(self, "forms", MappingProxyType(self._checked_forms(forms)))
-        object.__setattr__(self, "cpts", MappingProxyType(self._checked_cpts({**cpts, **self._full_cpts()})))
+        everything = {**cpts, **self._full_cpts()}
+        everything |= {name: everything[owner] for name, owner in self.shared.items() if owner in everything}
+        object.__setattr__(self, "cpts", MappingProxyType(self._checked_cpts(everything)))
 
     def _checked_forms(self, forms: Mapping[str, Form]) -> dict[str, Form]:
         for name, form in forms.items():

@@ -54,7 +54,7 @@ class PosteriorResult:
         if layout.names == self.layout.names:
             return parameters
         places = np.full(layout.size, -1, dtype=np.int64)
-        for name in self.names:
+        for name in set(self.names) & set(layout.names):
             places[layout.slice_of(name)] = np.arange(self.layout.size)[self.layout.slice_of(name)]
         return places[parameters]
 

@@ -164,7 +164,7 @@ def _top(slopes: dict[str, Numbers], cpts: BatchedCPTs) -> Numbers:
 def _events(
     network: Network, name: str, slopes: Numbers, shares: Numbers, total: Numbers, level: float, has_draws: bool
 ) -> Sequence[dict[str, Any]]:
-    """A row for the event of a variable with two states, or for each state of one with more.
+    """A row for the event of a variable with two states, or for each uncertain state of one with more.
 
     `shares` are P(state) under each draw. Where a variable has more than two states, the others keep their proportions
     if one never happens; with parents these depend on the configuration, so that there are no rows.
@@ -177,6 +177,8 @@ def _events(
     found = []
     for place in places[1:] if len(places) == 2 else places:
         happens, own = certain[:, place], np.broadcast_to(shares[:, place], total.shape)
+        if np.isin(own, (0.0, 1.0)).all():
+            continue  # a condition, such as a house event, and no event
         with np.errstate(divide="ignore", invalid="ignore"):
             never = certain[:, places[0]] if len(places) == 2 else (total - own * happens) / (1.0 - own)
             gone = np.where(total > 0.0, 1.0 - never / total, 0.0)

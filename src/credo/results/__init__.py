@@ -7,6 +7,7 @@ from credo.lazy_names import lazy_names
 # The module that defines each type.
 _HOMES = {
     "credo.io.origin": ("Origin",),
+    "credo.model.gates": ("GateForm", "GateInput"),
     "credo.io.network_from_table": ("NetworkFromTable",),
     "credo.io.partitions": ("PartitionedTable",),
     "credo.knowledge": ("Mistake",),
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
     from credo.io.origin import Origin
     from credo.io.partitions import PartitionedTable
     from credo.knowledge import Mistake
+    from credo.model.gates import GateForm, GateInput
     from credo.posterior.beliefs import DoubtResult, ExpertReliability, StatementBelief
     from credo.progress import ProgressEvent
     from credo.questions.answers import Answer

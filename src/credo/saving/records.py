@@ -37,7 +37,8 @@ NETWORK_PARTS: dict[str, Any] = {
     "cpts": Mapping[str, Numbers],
     "forms": Mapping[str, NoisyForm],
 }
-GATES = Mapping[str, GateForm]  # beside them, where the network has gates
+# Beside them, where the network has some.
+OPTIONAL_PARTS: dict[str, Any] = {"gates": Mapping[str, GateForm], "shared": Mapping[str, str]}
 NOT_FINITE = ("nan", "inf", "-inf")
 
 
@@ -98,8 +99,9 @@ class Writer:
         gates = {name: form for name, form in network.forms.items() if isinstance(form, GateForm)}
         noisy = {name: form for name, form in network.forms.items() if name not in gates}
         given = {part: getattr(network, part) for part in NETWORK_PARTS} | {"cpts": own, "forms": noisy}
-        found = {part: self.value(given[part], hint, _under(place, part)) for part, hint in NETWORK_PARTS.items()}
-        return found | {"gates": self.value(gates, GATES, _under(place, "gates"))} if gates else found
+        optional = {"gates": gates, "shared": dict(network.shared)}
+        parts = NETWORK_PARTS | {part: hint for part, hint in OPTIONAL_PARTS.items() if optional[part]}
+        return {part: self.value((given | optional)[part], hint, _under(place, part)) for part, hint in parts.items()}
 
     def _one_of(self, value: Any, members: Sequence[Any], place: str) -> Any:
         if value is None:
@@ -165,11 +167,11 @@ class Reader:
     def value(self, hint: Any, plain: Any, place: str) -> Any:
         """A value of an annotated type."""
         if hint is Network:
-            is_network = isinstance(plain, dict) and set(plain) - {"gates"} == set(NETWORK_PARTS)
+            is_network = isinstance(plain, dict) and set(plain) - set(OPTIONAL_PARTS) == set(NETWORK_PARTS)
             self._require(is_network, place, "it is not a network")
-            parts = {part: self.value(own, plain[part], _under(place, part)) for part, own in NETWORK_PARTS.items()}
-            if "gates" in plain:
-                parts["forms"] |= self.value(GATES, plain["gates"], _under(place, "gates"))
+            hints = (NETWORK_PARTS | OPTIONAL_PARTS).items()
+            parts = {part: self.value(own, plain[part], _under(place, part)) for part, own in hints if part in plain}
+            parts["forms"] |= parts.pop("gates", {})
             return Network(**parts)
         if hint is Layout:
             return self._layout(plain, place)

@@ -190,7 +190,7 @@ def _count_dense(layout: Layout, dataset: Dataset) -> tuple[Numbers, Numbers]:
     # Without weights each row counts one: an array of stride zero, which costs no memory.
     ones = np.broadcast_to(np.int64(1), len(dataset))
     weights = ones if dataset.weights is None else dataset.weights
-    offsets = layout.cell_starts[:-1]
+    offsets = layout.first_cells[:-1]
 
     def count_piece(piece: slice) -> tuple[NDArray[Any], NDArray[Any]]:
         counts = np.zeros(layout.size, dtype=weights.dtype)

@@ -41,6 +41,8 @@ def log_likelihood_of_counts(network: Network, counts: Counts) -> float:
     """Σ count · log θ over all parameters [guo, eq. 1]."""
     total = 0.0
     for name in network.names:
+        if name in network.shared:
+            continue  # counted with the one that has its CPT
         seen = counts.of(name)
         cells = seen > 0
         with np.errstate(divide="ignore"):

@@ -155,7 +155,7 @@ class NetworkStatements:
 
     def cpts(self, theta: Numbers) -> Mapping[str, Numbers]:
         """All CPTs, those that the layout does not have from the network."""
-        own = self.layout.unpack(theta)
+        own = self.layout.unpack(theta, self.layout.offsets)
         needed = {name for group in self.groups for name in group.families}
         return {name: own[name] if name in own else self.network.cpt_array(name) for name in needed}
 
@@ -204,7 +204,7 @@ class NetworkStatements:
                 for name, transpose, adjoint in zip(group.families, group.transposes, back, strict=True):
                     if name in self.layout:
                         own = np.transpose(adjoint, np.argsort(transpose)).reshape(len(adjoint), -1)
-                        slopes[numbers, self.layout.slice_of(name)] = own * scale[:, None]
+                        slopes[numbers, self.layout.slice_of(name)] += own * scale[:, None]
         return values, slopes
 
     def values_from(self, sums: Numbers, theta: Numbers) -> Numbers:

@@ -26,6 +26,8 @@ def first_start(network: Network, prepared: PreparedRows, free: Iterable[str], o
     cpts = {}
     learned = set(free)
     for name in network.names:
+        if name in network.shared:
+            continue
         if name not in learned and name in network.cpts:
             cpts[name] = network.cpt_array(name)
             continue

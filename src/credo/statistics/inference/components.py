@@ -50,7 +50,7 @@ def group_rows(
     """The components and evaluations of rows of state numbers; `asked` is a family to find for each row."""
     each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
     first, total, which = unique_rows(codes, each)
-    shape = layout.members, layout.strides, layout.member_starts, layout.cell_starts, layout.backward
+    shape = layout.members, layout.strides, layout.member_starts, layout.first_cells, layout.backward
     keys, key_starts, cells, starts, weight, row, answers, barren, pieces = group_components(
         codes, first, total, *shape, asked
     )

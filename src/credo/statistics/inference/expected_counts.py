@@ -152,7 +152,8 @@ def as_counts(prepared: PreparedRows, cells: Numbers) -> Counts:
     parts = {name: cells[prepared.layout.slice_of(name)] for name in count_layout.left_out}
     sparse = {name: (np.flatnonzero(part), part[part != 0]) for name, part in parts.items()}
     if sparse:
-        cells = np.concatenate([np.zeros(0), *(cells[prepared.layout.slice_of(name)] for name in count_layout.names)])
+        own = (cells[prepared.layout.slice_of(name)] for name in count_layout.own_names)
+        cells = np.concatenate([np.zeros(0), *own])
     return Counts(count_layout, cells, sparse, np.zeros(len(count_layout.network)), observed.total, observed.rows)
 
 
@@ -184,7 +185,7 @@ def _impossible_family(prepared: Prepared, theta: Numbers) -> ImpossibleRowError
 def cells_of_counts(layout: Layout, observed: Counts) -> tuple[Indices, Numbers]:
     """The cells that were counted, and their counts."""
     cells, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for name in layout.network.names:
+    for name in layout.own_names:
         start = layout.slice_of(name).start
         if name in observed.layout.offsets:
             table = observed.of(name).ravel()
@@ -198,14 +199,21 @@ def cells_of_counts(layout: Layout, observed: Counts) -> tuple[Indices, Numbers]
 
 
 def rows_with_cell(layout: Layout, dataset: Dataset, cell: int) -> tuple[Flags, dict[int, int]]:
-    """Which rows have a cell of a complete family; and the states of its variables, by their positions."""
-    family = int(np.searchsorted(layout.cell_starts, cell, side="right")) - 1
-    rest, matches = cell - int(layout.cell_starts[family]), np.ones(len(dataset), dtype=np.bool_)
-    states: dict[int, int] = {}
-    for i in range(layout.member_starts[family], layout.member_starts[family + 1]):
-        state, rest = divmod(rest, int(layout.strides[i]))
-        states[int(layout.members[i])] = state
-        matches &= dataset.codes[:, layout.members[i]] == state
-    if dataset.weights is not None:
-        matches &= dataset.weights > 0
+    """Which rows have a cell of a complete family; and the states of its variables, by their positions.
+
+    Where families share a CPT, it is the first of them that some row has in this cell.
+    """
+    owner = int(np.searchsorted(layout.cell_starts, cell, side="right")) - 1
+    first = int(layout.first_cells[owner])
+    for family in [owner, *(f for f in np.flatnonzero(layout.first_cells[:-1] == first).tolist() if f != owner)]:
+        rest, matches = cell - first, np.ones(len(dataset), dtype=np.bool_)
+        states: dict[int, int] = {}
+        for i in range(layout.member_starts[family], layout.member_starts[family + 1]):
+            state, rest = divmod(rest, int(layout.strides[i]))
+            states[int(layout.members[i])] = state
+            matches &= dataset.codes[:, layout.members[i]] == state
+        if dataset.weights is not None:
+            matches &= dataset.weights > 0
+        if matches.any():
+            break
     return matches, states

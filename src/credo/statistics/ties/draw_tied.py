@@ -161,7 +161,7 @@ def _tilt(draws: TiedDraws, theta: Numbers) -> Numbers | None:
     tilt = np.zeros((len(factors), int(relaxation.states.max(initial=1)), theta.shape[1]))
     for number, scope in enumerate(factors.scopes):
         of = np.flatnonzero(factors.scope == number)
-        cells = layout.cell_starts[list(scope.variables)] + scope.digits(layout.sizes)  # (states, variables)
+        cells = layout.first_cells[list(scope.variables)] + scope.digits(layout.sizes)  # (states, variables)
         with np.errstate(divide="ignore"):
             logs = np.log(theta[cells]).sum(axis=1)
         # A value of probability zero stays impossible: rows say so, and this must not say the opposite.
@@ -179,7 +179,7 @@ def _subtract_copies(draws: TiedDraws, chosen: Indices, counts: Numbers) -> None
     for number, scope in enumerate(factors.scopes):
         of = np.flatnonzero(factors.scope == number)
         digits = scope.digits(layout.sizes)[chosen[relaxation.members.columns[factors.starts[of]]]]
-        cells = layout.cell_starts[list(scope.variables)] + digits  # (factors, chains, variables)
+        cells = layout.first_cells[list(scope.variables)] + digits  # (factors, chains, variables)
         chains = np.broadcast_to(np.arange(counts.shape[1])[:, None], cells.shape)
         copies = np.broadcast_to((_sizes(relaxation)[of] - 1.0)[:, None, None], cells.shape)
         np.subtract.at(counts, (cells, chains), copies)

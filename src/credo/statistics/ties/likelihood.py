@@ -128,7 +128,7 @@ class TiedData:
             of = np.flatnonzero(factors.scope == number)
             if not len(of):
                 continue  # all values of these ties are known
-            cells = layout.cell_starts[list(scope.variables)] + scope.digits(layout.sizes)  # (states, variables)
+            cells = layout.first_cells[list(scope.variables)] + scope.digits(layout.sizes)  # (states, variables)
             own = theta[cells]
             with np.errstate(divide="ignore", invalid="ignore"):
                 # A value of probability zero stays impossible, though it is divided out more often than multiplied.
@@ -155,7 +155,7 @@ class TiedData:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         states = self.prepared.dataset.codes[factors.rows[factors.starts[:-1]], factors.variable]
         known = (states >= 0) & ~factors.differ
-        cells = (self.prepared.layout.cell_starts[factors.variable] + states)[known]
+        cells = (self.prepared.layout.first_cells[factors.variable] + states)[known]
         return cells, (np.add.reduceat(factors.weights, factors.starts[:-1]) - 1)[known]
 
 
