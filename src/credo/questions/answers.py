@@ -22,6 +22,7 @@ from credo.model.network import Network
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import interval_percents, percent_digits
 from credo.questions.evidence import as_given
+from credo.questions.evidence_conflict import conflict_sentence
 from credo.questions.marginals import Evidence
 from credo.questions.question_draws import cpt_distribution, draws_for
 from credo.results.fit_results import Fit, require_level
@@ -50,6 +51,9 @@ class Answer:
         The probability of what is given.
     note : str
         Why there is no interval; empty where there is one.
+    conflict : str
+        A sentence where the evidence does not fit together: where it is, at the learned CPTs, at least ten times as
+        rare as if its parts were independent. `fit.conflict` says more.
     """
 
     query: str
@@ -57,6 +61,7 @@ class Answer:
     level: float
     evidence_probability: float
     note: str = ""
+    conflict: str = ""
 
     @property
     def probability(self) -> float:
@@ -85,7 +90,7 @@ class Answer:
             lines.append(f"{what} = {percent_digits(row['probability'])}{ends}")
         if len(lines) > 1:
             lines.insert(0, self.query)
-        return "\n".join([*lines, *([self.note] if self.note else [])])
+        return "\n".join([*lines, *filter(None, (self.note, self.conflict))])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -104,6 +109,7 @@ class Answer:
             "level": self.level,
             "evidence_probability": self.evidence_probability,
             "note": self.note,
+            "conflict": self.conflict,
         }
 
     def _only(self, column: str) -> Any:
@@ -133,6 +139,7 @@ def query(fit: Fit, question: str | Query, level: float = 0.95) -> Answer:
         level,
         float(np.exp(log_evidence[possible]).sum() / len(possible)),
         note,
+        conflict_sentence(network, asked.evidence, _log_mean(log_evidence)) if not asked.interventions else "",
     )
 
 
@@ -148,7 +155,14 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
         0.95,
         float(np.exp(log_evidence[0])),
         "A network file holds no draws: there is no interval.",
+        conflict_sentence(expanded, asked.evidence, float(log_evidence[0])) if not asked.interventions else "",
     )
+
+
+def _log_mean(log_evidence: Numbers) -> float:
+    """log of the mean probability of the evidence, which may be too small for a number itself."""
+    largest = float(log_evidence.max())
+    return largest + float(np.log(np.exp(log_evidence - largest).mean()))
 
 
 def most_probable(

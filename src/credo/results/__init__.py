@@ -28,6 +28,7 @@ _HOMES = {
     "credo.questions.answers": ("Answer",),
     "credo.statistics.network_comparison": ("Differences",),
     "credo.questions.decide": ("Decision",),
+    "credo.questions.evidence_conflict": ("EvidenceConflict",),
     "credo.questions.net_benefit": ("NetBenefit",),
     "credo.questions.next_questions": (
         "AnswerChoice",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from credo.progress import ProgressEvent
     from credo.questions.answers import Answer
     from credo.questions.decide import Decision
+    from credo.questions.evidence_conflict import EvidenceConflict
     from credo.questions.importance import Importance
     from credo.questions.net_benefit import NetBenefit
     from credo.questions.next_questions import AnswerChoice, NextQuestions, Question

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from credo.knowledge import KnowledgeSource
     from credo.questions.answers import Answer
     from credo.questions.decide import Decision
+    from credo.questions.evidence_conflict import EvidenceConflict
     from credo.questions.importance import Importance
     from credo.questions.net_benefit import NetBenefit
     from credo.questions.next_questions import NextQuestions
@@ -449,6 +450,30 @@ class FitConveniences:
         from credo.questions.next_questions import next_questions
 
         return next_questions(cast("Fit", self), target, count, reliability, skip)
+
+    def conflict(self, evidence: Mapping[str, object] | str, *, level: float = 0.95) -> EvidenceConflict:
+        """Compute whether findings fit together, and what would explain it where they do not.
+
+        Parameters
+        ----------
+        evidence
+            The findings: a mapping from variables to states, or a text such as `age=young, ecg=abnormal`.
+        level
+            The probability with which the interval contains the true value.
+
+        Returns
+        -------
+        EvidenceConflict
+            Hugin's measure in bits, the states that would explain a conflict, and the finding that does not fit.
+
+        Raises
+        ------
+        QueryError
+            If a variable or state is unknown, or the evidence has probability zero.
+        """
+        from credo.questions.evidence_conflict import evidence_conflict
+
+        return evidence_conflict(cast("Fit", self), evidence, level)
 
     def net_benefit(
         self,
