@@ -27,9 +27,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr, ndtri
 
+from credo.sampling.small_products import product
 from credo.types import Indices, Numbers
 
 ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
@@ -41,6 +43,9 @@ MOST_LATENT = 2**16  # latent variates of all chains together; with more rows th
 FEWEST_CHAINS = 4
 EXACT_WEIGHT = 16  # up to here a weight is so many latent variates; their sum is nearly normal beyond
 SMALLEST = 1e-300
+MOST_ROWS = 2_000  # that are kept to sum over missing values
+MOST_VALUES = 50  # of missing features, over which a row is summed
+ROWS_AT_ONCE = 4_096  # of the design, under all draws
 EIGENVALUE = 1e-6  # the smallest, as a share of the largest
 
 
@@ -87,19 +92,55 @@ class Interactions:
 
 @dataclass(frozen=True, slots=True)
 class AdditiveModel:
-    """Curves, the mean of each column of the design, which stands for missing values, and draws of all effects."""
+    """Curves, the mean of each column of the design, rows to sum over missing values with, draws of all effects.
+
+    Where values of a row are missing, P(y = 1 | x) is the mean over what they are in the training rows:
+
+        Σ_v share(v) · P(y = 1 | x, v)        with the share of the training rows in which the missing features are v
+    """
 
     curves: tuple[Curve, ...]
     means: Numbers  # (columns,)
     interactions: Interactions | None
     draws: Numbers  # (draws, 1 + columns + eigenfunctions)
+    rows: Numbers  # (rows, features) of training rows, or of some of them,
+    weights: Numbers  # (rows,) and how often each counts
 
     def probabilities(self, features: Sequence[Numbers]) -> Numbers:
         """P(y = 1 | x) under each draw, (draws, rows)."""
-        design = _design(self.curves, self.means, features)
+        table = np.column_stack(features)
+        missing = np.isnan(table)
+        found = np.empty((len(self.draws), len(table)))
+        patterns, which = np.unique(missing, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            own = np.flatnonzero(which.ravel() == number)
+            values, shares = self._values_of(pattern)
+            for first in range(0, len(own), step := max(1, ROWS_AT_ONCE // len(values))):
+                some = own[first : first + step]
+                completed = np.repeat(table[some], len(values), axis=0)
+                completed[:, pattern] = np.tile(values, (len(some), 1))
+                each = self._of_complete(completed).reshape(len(self.draws), len(some), len(values))
+                found[:, some] = each @ shares
+        return found
+
+    def _values_of(self, missing: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+        """What features that are missing in a row are in the training rows, (values, features), and their shares."""
+        known = ~np.isnan(self.rows[:, missing]).any(axis=1)
+        if not missing.any() or not known.any():  # a value that no training row has stays missing, at the mean
+            return np.full((1, int(missing.sum())), np.nan), np.ones(1)
+        values, which = np.unique(self.rows[known][:, missing], axis=0, return_inverse=True)
+        shares = np.bincount(which.ravel(), self.weights[known], minlength=len(values))
+        if len(values) > MOST_VALUES:  # about as many rows for each of those that are kept, in their order
+            middles = np.cumsum(shares) - shares / 2
+            wanted = (np.arange(MOST_VALUES) + 0.5) / MOST_VALUES * shares.sum()
+            values, shares = values[np.abs(middles[:, None] - wanted).argmin(axis=0)], np.ones(MOST_VALUES)
+        return values, shares / shares.sum()
+
+    def _of_complete(self, table: Numbers) -> Numbers:
+        design = _design(self.curves, self.means, list(table.T))
         if self.interactions is not None:
             design = np.hstack([design, self.interactions.columns(design)])
-        return np.asarray(ndtr(self.draws @ design.T))
+        return np.asarray(ndtr(product(self.draws, np.ascontiguousarray(design.T))))
 
 
 def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> Curve:
@@ -129,6 +170,10 @@ def learn_additive(
     trust: float = 1.0,
 ) -> AdditiveModel:
     """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `trust`."""
+    rng = np.random.default_rng([seed, 4])
+    table = np.column_stack(features)
+    kept = np.sort(rng.choice(len(table), MOST_ROWS, replace=False)) if len(table) > MOST_ROWS else slice(None)
+    seen, counts = table[kept], weights[kept]
     raw = np.hstack([np.empty((len(labels), 0)), *(c.columns(v) for c, v in zip(curves, features, strict=True))])
     totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
     means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
@@ -142,7 +187,7 @@ def learn_additive(
         more = design.shape[1] - len(signed)
         signed, groups = np.append(signed, [False] * more), np.append(groups, [2] * more)
     draws = _gibbs(design, labels, weights, signed, groups, trust, np.random.default_rng([seed, 3]))
-    return AdditiveModel(tuple(curves), means, interactions, draws)
+    return AdditiveModel(tuple(curves), means, interactions, draws, seen, counts)
 
 
 def _interactions(design: Numbers, places: Indices, weights: Numbers) -> Interactions:
@@ -197,17 +242,18 @@ def _gibbs(
     """Draws of all effects, (draws, columns); see the beginning of this file."""
     rows, columns = design.shape
     chains = max(FEWEST_CHAINS, min(CHAINS, MOST_LATENT // rows))
-    gram = (design * weights[:, None]).T @ design
+    gram = product((design * weights[:, None]).T, design)
     positive_share = (weights @ labels + 0.5) / (weights.sum() + 1.0)
     effects = np.where(signed, 0.01, 0.0) * np.ones((chains, 1))
     effects[:, 0] = ndtri(positive_share)
     variances = np.tile(SCALES**2, (chains, 1))
     sizes = np.bincount(groups, minlength=len(SCALES))
     direction = 2.0 * labels - 1.0
+    transposed = np.ascontiguousarray(design.T)
     kept = []
     for sweep in range(WARM_UP + SWEEPS):
-        latent = direction * _latent_sums(direction * (effects @ design.T), weights, rng)
-        moments = latent @ design
+        latent = direction * _latent_sums(direction * product(effects, transposed), weights, rng)
+        moments = product(latent, design)
         precisions = np.column_stack([np.full(chains, INTERCEPT_DEVIATION**-2), 1.0 / variances[:, groups]])
         precisions += np.diag(gram)
         deviations = precisions**-0.5

@@ -9,6 +9,7 @@ learned alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from math import prod
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,13 @@ from credo.errors import DataError, OptionError, listing, suggestion
 from credo.fitting import fit as learn
 from credo.io.columns import no_weight
 from credo.io.network_files import NetworkLike, read_network
+from credo.io.tables import header_of
 from credo.knowledge import Knowledge, KnowledgeSource, knowledge_for
+from credo.knowledge.knowledge import items_of
+from credo.knowledge.mistakes import KnowledgeError, Mistake
+from credo.knowledge.sources import read_sources
 from credo.knowledge.state_order import Order
+from credo.knowledge.statements import mentions_in
 from credo.model.network import Network, Variable
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import require_level
@@ -48,6 +54,25 @@ TRUST = 0.9  # as an expert's reliability, where nothing is known of it
 MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
 MOST_ROWS = 20_000  # that the average learns from: with more, a network alone takes less time and loses nothing
 ROWS_AT_ONCE = 2**12  # whose draws are in memory together
+
+
+UNNAMED = "y"  # the target, where nothing says what it is called
+UNNAMED_TARGET = (
+    'y has no name, as in cross_val_predict and other tools that pass an array: say what it is called, by target="…".'
+)
+UNNAMED_FEATURES = (
+    "The features are an array, whose columns are called x0, x1, …: give a frame. A scaler or another step before "
+    'keeps the names with set_output(transform="pandas").'
+)
+ENCODED_CLASSES = (
+    "The classes of y are numbers here: cross_val_predict with predict_proba passes the numbers of the classes instead "
+    "of their names. Write {target}=0 or {target}=1 in statements, in the alphabetical order of the classes."
+)
+
+
+def _name_of(y: Any) -> str | None:
+    name = getattr(y, "name", None)
+    return None if name in (None, "") else str(name)
 
 
 class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,7 +101,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
     knowledge : str, Knowledge or sequence of statements, optional
         Statements as for `credo.fit`. They call features by the names of the columns (x0, x1, … for an array).
     target : str, optional
-        The name of the target in statements; the name of `y`, or "y", if not given.
+        The name of the target in statements. If not given, the name of `y`; if that has none, the only name of
+        statements that is not a column, or "y".
     network : Network or path, optional
         A network that contains the target.
     model : {"auto", "average", "network"}, default "auto"
@@ -101,9 +127,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
 
     Attributes
     ----------
-    fit_ : credo.Fit or None
-        The learned network with its findings and its report; None if all training rows are of one class, or if the
-        average does without a network because it would be large.
+    fit_ : credo.Fit
+        The learned network with its findings and its report. Where the average does without a network because it would
+        be large, it is learned when it is first asked for.
     weights_ : dict of str to float
         The weight of each model: "additive" and "network".
     classes_ : ndarray
@@ -179,7 +205,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             frame = pl.DataFrame([frame[name].filter(kept) for name in frame.columns])
             which, weights = which[kept], weights[kept]
 
-        self.fit_: Fit | None = None
+        self._fit: Fit | None = None
         self._additive: AdditiveTarget | None = None
         self._by_network: NetworkTarget | None = None
         self.weights_ = {"network": 1.0}
@@ -190,26 +216,27 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             self._columns = self._own_columns(frame, weights, declared_categories(X))
             network = with_all_parents([column.variable for column in self._columns.values()], self._target_variable())
         self._class_codes = class_codes(network.variable(self.target_), self.classes_)
-        if len(network.states(self.target_)) == 1:
-            self._options()
-            return self
-        known = knowledge_for(network, self.knowledge)
-        directions = self._directions(known, len(frame))
+        has_one_class = len(network.states(self.target_)) == 1  # about which statements say nothing
+        known = knowledge_for(network, None) if has_one_class else self._known(network, X, y)
+        directions = None if has_one_class else self._directions(known, len(frame))
         if directions is not None:
             self._additive = self._learn_additive(known, directions, frame, which, weights)
-            if prod(network.shape(self.target_)[:-1]) > MOST_CONFIGURATIONS:
-                self.weights_ = {"additive": 1.0}
-                return self
-        elif self.network is None:
+        elif self.network is None and not has_one_class:
             if not self.knowledge:
                 network = naive_bayes_if_large(network, self.target_)
-                known = knowledge_for(network, self.knowledge)
+                known = self._known(network, X, y)
             require_fillable_cpt(known, self.target_)
-        classes = self._class_codes[which]
-        rows = rows_of(network, frame, self._columns, self.target_, classes, weights, strict=True)
-        self.fit_ = learn(
-            network, rows, known, method=self.method, prior=self.prior, seed=self._seed_used, **self._options()
+        self._options()
+        self._learned_from = (
+            known,
+            rows_of(network, frame, self._columns, self.target_, self._class_codes[which], weights, strict=True),
         )
+        is_large = prod(network.shape(self.target_)[:-1]) > MOST_CONFIGURATIONS
+        if has_one_class:
+            return self
+        if directions is not None and is_large:
+            self.weights_ = {"additive": 1.0}
+            return self
         predictor = self.fit_.network if self.network is not None else with_positive_priors(self.fit_.network)
         self._by_network = NetworkTarget(self.fit_, predictor, self._columns, self.target_, self._class_codes)
         if directions is not None:  # weigh both models by how well they predict training rows that they have not seen
@@ -217,6 +244,28 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             scores = {name: held_out(draws[own]) for name, draws in self._draws(frame).items()}
             self.weights_ = stacking_weights(scores, weights)
         return self
+
+    @property
+    def fit_(self) -> Fit:
+        """The learned network, with its findings and its report."""
+        check_is_fitted(self)
+        if self._fit is None:
+            known, rows = self._learned_from
+            if not self.knowledge and self.network is None:
+                network = naive_bayes_if_large(known.network, self.target_)
+                known = known if network is known.network else knowledge_for(network, None)
+            elif self.network is None:
+                require_fillable_cpt(known, self.target_)
+            self._fit = learn(
+                known.network,
+                rows,
+                known,
+                method=self.method,
+                prior=self.prior,
+                seed=self._seed_used,
+                **self._options(),
+            )
+        return self._fit
 
     def predict_proba(self, X: Features) -> Numbers:
         """The probability of each class in each row.
@@ -274,7 +323,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         frame = self._frame(X, reset=False)
         if len(self.classes_) == 1:
             return np.ones((len(frame), 1)), np.ones((len(frame), 1))
-        if self.fit_ is not None and (reason := why_no_interval(self.fit_)):
+        if self._by_network is not None and (reason := why_no_interval(self.fit_)):
             raise OptionError(reason)
         ends = [np.empty((2, 0, len(self.classes_)))]
         for first in range(0, len(frame), ROWS_AT_ONCE):
@@ -374,12 +423,39 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             raise ValueError(f"X has {rows} rows, but y has {len(labels)}.")
         return labels
 
+    def _known(self, network: Network, X: Any, y: Any) -> Knowledge:
+        """The knowledge about the network; where it names what is not there, the error says how names get lost."""
+        try:
+            return knowledge_for(network, self.knowledge)
+        except KnowledgeError as error:
+            mistakes = [self._with_hint(each, X, y) for each in error.mistakes]
+            raise KnowledgeError(mistakes) from None
+
+    def _with_hint(self, mistake: Mistake, X: Any, y: Any) -> Mistake:
+        if mistake.kind == "unknown-variable" and header_of(X) is None:
+            return replace(mistake, suggestion=UNNAMED_FEATURES)
+        if mistake.kind == "unknown-variable" and self.target_ == UNNAMED and _name_of(y) is None:
+            return replace(mistake, suggestion=UNNAMED_TARGET)
+        about_target = mistake.message.startswith(f'"{self.target_}"')
+        if mistake.kind == "unknown-state" and about_target and _name_of(y) is None:
+            return replace(mistake, suggestion=ENCODED_CLASSES.format(target=self.target_))
+        return mistake
+
     def _target_name(self, y: Any, columns: list[str]) -> str:
-        named = self.target if self.target is not None else getattr(y, "name", None)
-        name = str(named) if named not in (None, "") else "y"
+        name = self.target if self.target is not None else _name_of(y)
+        name = self._only_other_name(columns) if name is None else name
         if name in columns:
             raise DataError(f"The features have a column {name}, the name of the target. Leave it out, or set target.")
         return name
+
+    def _only_other_name(self, columns: list[str]) -> str:
+        """The name of a target that has none: the only one that the knowledge uses beside those of the features."""
+        if self.network is not None:
+            others = [name for name in read_network(self.network).names if name not in columns]
+        else:
+            parsed = read_sources(items_of(self.knowledge if self.knowledge is not None else ()), names=columns)
+            others = [name for name in mentions_in(parsed.statements) if name not in columns]
+        return str(others[0]) if len(others) == 1 else UNNAMED
 
     def _own_columns(self, frame: pl.DataFrame, weights: Numbers, listed: Mapping[str, Any]) -> dict[str, Column]:
         """How each feature is read, without a network."""
