@@ -16,14 +16,17 @@ from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.gate import GateTerm
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.names import SeveralStates
+from credo.knowledge.ranked_family import WeightedParent
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
     Gate,
     Independence,
     Influence,
+    InterpolatedFamily,
     NoisyFamily,
     Order,
+    RankedFamily,
     SharedCPT,
     Synergy,
     TiedRows,
@@ -161,6 +164,15 @@ FORMS = {
     "worst is the maximum of a, b": Gate("worst", "max", (GateTerm("a"), GateTerm("b"))),
     "pump1, pump2 and pump3 have one CPT": SharedCPT(("pump1", "pump2", "pump3")),
     "CPT of eye_left is that of eye_right": SharedCPT(("eye_right", "eye_left")),
+    "quality is a weighted mean of staff (3), not budget with spread 0.1": RankedFamily(
+        "quality", "mean", (WeightedParent("staff", 3.0), WeightedParent("budget", 1.0, True)), 0.1
+    ),
+    "quality is a weighted max of staff (3), budget (1) with spread 0.1, worth 20 cases": RankedFamily(
+        "quality", "max", (WeightedParent("staff", 3.0), WeightedParent("budget")), 0.1, 20.0
+    ),
+    "quality is interpolated by staff (3), budget from worst 70%, 20%, 10% to best 5%, 15%, 80%": InterpolatedFamily(
+        "quality", (WeightedParent("staff", 3.0), WeightedParent("budget")), (0.7, 0.2, 0.1), (0.05, 0.15, 0.8)
+    ),
     "rows with equal twin_id share variant": TiedRows(("variant",), by="twin_id"),
     "rows with the same 'twin id' share variant, allele and locus": TiedRows(
         ("variant", "allele", "locus"), by="twin id"

@@ -120,6 +120,8 @@ def derivations(seed: int, count: int) -> list[str]:
         "IS_CUT_INTO": ["is cut into"], "CUT_RULE": ["quantiles", "equal ranges"],
         "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "GATE": ["or", "max"],
         "IS_COUNT": ["is", "is at least"], "NOT": ["not"],
+        "RANKED": ["weighted mean"], "SPREAD": ["with spread"], "INTERPOLATED": ["is interpolated by"],
+        "FROM_WORST": ["from worst"], "TO_BEST": ["to best"], "WORTH": [", worth"], "CASES": ["cases"],
         "HAVE_ONE_CPT": ["have one CPT"], "CPT_OF": ["CPT of"], "IS_THAT_OF": ["is that of"],
         "SAME_AS": ["same as"], "TIE": ["share", "differ in"],
         "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],

@@ -41,8 +41,10 @@ from credo.knowledge.statements import (
     Gate,
     Independence,
     Influence,
+    InterpolatedFamily,
     NoisyFamily,
     Order,
+    RankedFamily,
     SharedCPT,
     Statement,
     Synergy,
@@ -418,6 +420,10 @@ def lower_shared_cpt(builder: ConstraintBuilder, number: int, statement: SharedC
     """No constraint: the layout gives all of these variables the same parameters."""
 
 
+def lower_ranked_family(builder: ConstraintBuilder, number: int, statement: RankedFamily | InterpolatedFamily) -> None:
+    """No constraint: its CPT is a prior, with pseudo-counts (`form_priors` in `estimation/prepare.py`)."""
+
+
 def lower_tied_rows(builder: ConstraintBuilder, number: int, statement: TiedRows) -> None:
     """X_i = X_j, or X_i ≠ X_j, for data rows i, j of one group: a tie, no constraint [yao, section 2]."""
     tie = RowTie(statement.variables, statement.by, statement.rows, number, statement.differ)
@@ -436,5 +442,7 @@ LOWERING_RULES: dict[type, LoweringRule] = {
     NoisyFamily: lower_noisy_family,
     Gate: lower_gate,
     SharedCPT: lower_shared_cpt,
+    RankedFamily: lower_ranked_family,
+    InterpolatedFamily: lower_ranked_family,
     TiedRows: lower_tied_rows,
 }

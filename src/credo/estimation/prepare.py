@@ -38,6 +38,7 @@ from credo.io.partitions import PartitionedTable
 from credo.io.row_sample import RowSample, with_rows
 from credo.knowledge import Knowledge, KnowledgeError, check_columns
 from credo.knowledge.names import name_text
+from credo.knowledge.ranked_family import InterpolatedFamily, RankedFamily, form_cpt
 from credo.knowledge.statements import TiedRows
 from credo.model.expansion import Expansion
 from credo.model.layout import check_size
@@ -46,7 +47,7 @@ from credo.options import Options, TieReading
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
-from credo.statistics.prior import PriorLike, Priors, as_prior, expand_prior
+from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior
 from credo.statistics.tied_columns import stream_with_ties
 from credo.tolerances import FOLDS
 from credo.types import Indices, TableLike, Weights
@@ -68,6 +69,7 @@ class PreparedModel:
     kept: tuple[str, ...]  # variables whose CPTs stay as they are
     names: tuple[str, ...]  # variables whose CPTs are learned
     doubted: Indices = field(default_factory=lambda: NONE)  # statements that may be wrong
+    form_priors: Mapping[str, NetworkPrior] = field(default_factory=dict)  # of ranked and interpolated families
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +123,7 @@ def prepare_model(
     may_be_wrong = NONE if doubted is None else doubted(stated)
     softened = with_confidence(stated, may_be_wrong)
     constraints = with_fixed(softened, {name: expansion.network.cpt_array(name) for name in kept})
-    return PreparedModel(knowledge, expansion, stated, constraints, kept, names, may_be_wrong)
+    return PreparedModel(knowledge, expansion, stated, constraints, kept, names, may_be_wrong, form_priors(knowledge))
 
 
 def prepare(
@@ -149,7 +151,7 @@ def prepare(
         doubts = None
     if doubts is not None:
         named = _doubting(named)
-    _prior_for(named or choose_method("auto", prior is not None), prior, model.expansion)  # an error before reading
+    _prior_for(named or choose_method("auto", prior is not None), prior, model)  # an error before reading
     constraints = model.constraints
     soft = doubts is None and not constraints.linear.hard.all()
     uses_knowledge = named is None or named.uses_knowledge
@@ -166,7 +168,7 @@ def prepare(
         Model(
             model.expansion.network,
             model.names,
-            _prior_for(chosen, prior, model.expansion),
+            _prior_for(chosen, prior, model),
             constraints,
             blocks_of(constraints),
             model.kept,
@@ -185,7 +187,7 @@ def prepare(
     if named is None and prior is None and table.dataset is not None:
         found = automatic(problem)
         chosen, table = found.method, replace(table, examined=found.rows)
-        own_prior = _prior_for(chosen, prior, model.expansion)
+        own_prior = _prior_for(chosen, prior, model)
         problem = problem.with_model(prior=own_prior).with_settings(method=chosen, not_posterior=found.not_posterior)
     if problem.model.constraints.network_constraints and not chosen.binds_any_probability:
         problem = problem.with_model(constraints=replace(problem.model.constraints, network_constraints=()))
@@ -325,14 +327,31 @@ def _read(
         rows += len(part)
 
 
-def _prior_for(method: Method, prior: PriorLike | None, expansion: Expansion) -> Priors:
+def _prior_for(method: Method, prior: PriorLike | None, model: PreparedModel) -> Priors:
     if prior is not None and not method.takes_prior:
         takers = [each.name for each in METHODS.values() if each.takes_prior]
         raise OptionError(
             f"The method {method.name} takes no prior: pseudo-counts have no place in what it computes. Use "
             f"{listing(takers)}, or give none."
         )
-    return expand_prior(as_prior(method.default_prior if prior is None else prior, expansion.original), expansion)
+    original = model.expansion.original
+    given = as_prior(method.default_prior if prior is None else prior, original)
+    if model.form_priors:
+        every = given if isinstance(given, Mapping) else dict.fromkeys(original.names, given)
+        given = {**every, **model.form_priors}
+    return expand_prior(given, model.expansion)
+
+
+def form_priors(knowledge: Knowledge) -> dict[str, NetworkPrior]:
+    """The CPTs that ranked and interpolated families stand for, each distribution worth some cases."""
+    found = {}
+    orders = {name: tuple(map(str, order.states)) for name, order in knowledge.orders.items()}
+    for statement in knowledge.statements:
+        if isinstance(statement, RankedFamily | InterpolatedFamily):
+            child = str(statement.child)
+            cpt = form_cpt(statement, knowledge.network, orders)
+            found[child] = NetworkPrior(knowledge.network.with_cpts({child: cpt}), statement.cases)
+    return found
 
 
 def _kept_and_learned(expansion: Expansion, fixed: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

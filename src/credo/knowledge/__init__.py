@@ -31,6 +31,7 @@ from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
 from credo.knowledge.noisy_family import NoisyFamily, noisy_and, noisy_max, noisy_min, noisy_or
 from credo.knowledge.quantity import P, Quantity
+from credo.knowledge.ranked_family import InterpolatedFamily, RankedFamily, WeightedParent
 from credo.knowledge.shared_cpt import SharedCPT, one_cpt
 from credo.knowledge.state_order import Order, StateOrder, order
 from credo.knowledge.statement_base import Span
@@ -50,6 +51,7 @@ __all__ = [
     "GroupDeclaration",
     "Independence",
     "Influence",
+    "InterpolatedFamily",
     "Knowledge",
     "KnowledgeError",
     "KnowledgeFileError",
@@ -62,6 +64,7 @@ __all__ = [
     "Order",
     "P",
     "Quantity",
+    "RankedFamily",
     "SharedCPT",
     "Span",
     "StateOrder",
@@ -69,6 +72,7 @@ __all__ = [
     "TiedRows",
     "UtilityDeclaration",
     "VariableDeclaration",
+    "WeightedParent",
     "check_columns",
     "corrections",
     "cut",

@@ -19,6 +19,7 @@ from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake,
 from credo.knowledge.names import Name
 from credo.knowledge.network_names import NetworkNames
 from credo.knowledge.noisy_family import NOISY_FAMILY, NoisyFamily
+from credo.knowledge.ranked_family import INTERPOLATED_FAMILY, RANKED_FAMILY, InterpolatedFamily, RankedFamily
 from credo.knowledge.shared_cpt import SHARED_CPT, SharedCPT
 from credo.knowledge.state_order import ORDER, Order
 from credo.knowledge.statement_base import Kind, StatementRules
@@ -32,8 +33,10 @@ __all__ = [
     "Gate",
     "Independence",
     "Influence",
+    "InterpolatedFamily",
     "NoisyFamily",
     "Order",
+    "RankedFamily",
     "SharedCPT",
     "Statement",
     "Synergy",
@@ -52,7 +55,18 @@ __all__ = [
 ]
 
 Statement = (
-    Comparison | Approximation | Influence | Independence | Synergy | Order | NoisyFamily | Gate | SharedCPT | TiedRows
+    Comparison
+    | Approximation
+    | Influence
+    | Independence
+    | Synergy
+    | Order
+    | NoisyFamily
+    | Gate
+    | RankedFamily
+    | InterpolatedFamily
+    | SharedCPT
+    | TiedRows
 )
 
 STATEMENTS: dict[type, StatementRules] = {
@@ -64,6 +78,8 @@ STATEMENTS: dict[type, StatementRules] = {
     Order: ORDER,
     NoisyFamily: NOISY_FAMILY,
     Gate: GATE,
+    RankedFamily: RANKED_FAMILY,
+    InterpolatedFamily: INTERPOLATED_FAMILY,
     SharedCPT: SHARED_CPT,
     TiedRows: TIED_ROWS,
 }

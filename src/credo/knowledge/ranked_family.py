@@ -1,0 +1,284 @@
+"""RankedFamily and InterpolatedFamily: a large CPT from a few numbers, as a prior that data can correct.
+
+`quality is a weighted mean of staff (3), budget (1) with spread 0.1` is a ranked node (`model/ranked_nodes.py`);
+`quality is interpolated by staff (3), budget (1) from worst 70%, 20%, 10% to best 5%, 15%, 80%` lies between two
+distributions (`model/interbeta.py`). Each distribution of the CPT weighs like some cases that were seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from credo.errors import listing
+from credo.knowledge.expressions import number_text
+from credo.knowledge.mistakes import LineMistake
+from credo.knowledge.names import Name, Part, joined, mistake_at, mistake_between, name_text, own_parent, token_part
+from credo.knowledge.network_names import NetworkNames, check_parents
+from credo.knowledge.statement_base import FamilyStatement, Kind, Span, StatementRules
+from credo.model.interbeta import interpolated_cpt
+from credo.model.network import Network
+from credo.model.ranked_nodes import ranked_cpt
+from credo.types import Numbers
+
+CASES = 10.0  # that each distribution weighs where nobody says it
+SUM_TOLERANCE = 0.0051  # by which the numbers of a distribution may miss one: they are rounded to percent
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedParent:
+    """A parent of a ranked or interpolated family.
+
+    Attributes
+    ----------
+    name
+        The parent.
+    weight
+        How much it matters beside the others.
+    is_negated
+        Whether its high states go with low ones of the child.
+    """
+
+    name: str
+    weight: float = 1.0
+    is_negated: bool = False
+
+    def __str__(self) -> str:
+        return f"{'not ' if self.is_negated else ''}{name_text(self.name)} ({number_text(self.weight)})"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFamily(FamilyStatement):
+    """`quality is a weighted mean of staff (3), budget (1) with spread 0.1, worth 20 cases`.
+
+    Attributes
+    ----------
+    child
+        The variable.
+    kind
+        "mean", "max" or "min".
+    terms
+        Its parents and their weights.
+    spread
+        The standard deviation around the weighted mean, on a scale from 0 to 1.
+    cases
+        How many cases each distribution weighs.
+    span
+        Where it is written; None for one that was made in Python.
+    """
+
+    child: str
+    kind: str
+    terms: tuple[WeightedParent, ...]
+    spread: float
+    cases: float = CASES
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The parents."""
+        return tuple(term.name for term in self.terms)
+
+    def __str__(self) -> str:
+        terms = ", ".join(map(str, self.terms))
+        return (
+            f"{name_text(self.child)} is a weighted {self.kind} of {terms} with spread {number_text(self.spread)}"
+            f"{_worth(self.cases)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InterpolatedFamily(FamilyStatement):
+    """`quality is interpolated by staff (3), budget (1) from worst 70%, 20%, 10% to best 5%, 15%, 80%`.
+
+    Attributes
+    ----------
+    child
+        The variable.
+    terms
+        Its parents and their weights.
+    worst, best
+        Its distribution where all parents are in their lowest state, and where they are in their highest, each from the
+        lowest state of the child to the highest.
+    cases
+        How many cases each distribution weighs.
+    span
+        Where it is written; None for one that was made in Python.
+    """
+
+    child: str
+    terms: tuple[WeightedParent, ...]
+    worst: tuple[float, ...]
+    best: tuple[float, ...]
+    cases: float = CASES
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The parents."""
+        return tuple(term.name for term in self.terms)
+
+    def __str__(self) -> str:
+        terms = ", ".join(map(str, self.terms))
+        ends = (", ".join(map(number_text, numbers)) for numbers in (self.worst, self.best))
+        return "{} is interpolated by {} from worst {} to best {}{}".format(
+            name_text(self.child), terms, *ends, _worth(self.cases)
+        )
+
+
+def _worth(cases: float) -> str:
+    return "" if cases == CASES else f", worth {number_text(cases)} cases"
+
+
+# Reading a line -------------------------------------------------------------------------------------------------------
+
+
+class _Numbers(NamedTuple):
+    """The numbers after a word, and where they stand."""
+
+    values: tuple[float, ...]
+    column: int
+    end: int
+
+
+def parse_ranked(children: list[Any]) -> Part:
+    """`name IS RANKED OF weighted, … SPREAD number [WORTH number CASES]`."""
+    child, terms = children[0], [each for each in children if _is_part(each, WeightedParent)]
+    kind = next(kind for kind in ("mean", "max", "min") if kind in str(children[2]).lower())
+    numbers = _after(children)
+    spread, cases = numbers["SPREAD"], numbers.get("WORTH", _Numbers((CASES,), 0, 0))
+    mistakes = [*_term_mistakes(child, terms), *_cases_mistakes(cases)]
+    if not spread.values[0] > 0:
+        mistakes.append(LineMistake("ranked-spread", spread.column, spread.end))
+    value = RankedFamily(child.value, kind, tuple(each.value for each in terms), spread.values[0], cases.values[0])
+    return joined(value, [child, *terms, Part(None, spread.column, max(spread.end, cases.end))], tuple(mistakes))
+
+
+def parse_interpolated(children: list[Any]) -> Part:
+    """`name INTERPOLATED weighted, … FROM_WORST number, … TO_BEST number, … [WORTH number CASES]`."""
+    child, terms = children[0], [each for each in children if _is_part(each, WeightedParent)]
+    numbers = _after(children)
+    worst, best, cases = numbers["FROM_WORST"], numbers["TO_BEST"], numbers.get("WORTH", _Numbers((CASES,), 0, 0))
+    mistakes = [*_term_mistakes(child, terms), *_cases_mistakes(cases)]
+    for each in (worst, best):
+        if min(each.values) < 0 or abs(sum(each.values) - 1) > SUM_TOLERANCE:
+            facts = {"sum": f"{sum(each.values):g}"}
+            mistakes.append(LineMistake("interpolated-sum", each.column, each.end, facts))
+    value = InterpolatedFamily(
+        child.value, tuple(each.value for each in terms), worst.values, best.values, cases.values[0]
+    )
+    return joined(value, [child, *terms, Part(None, worst.column, max(best.end, cases.end))], tuple(mistakes))
+
+
+def parse_weighted(children: list[Any]) -> Part:
+    """`[NOT] name [(number)]`."""
+    parts = [each if isinstance(each, Part) else token_part(each) for each in children]
+    is_negated = parts[0].value == "not" and not isinstance(parts[0].value, Name)
+    name, *rest = parts[1:] if is_negated else parts
+    weight = rest[1].value.constant if rest else 1.0
+    mistakes: tuple[LineMistake, ...] = ()
+    if not weight > 0:
+        mistakes = (LineMistake("ranked-weight", rest[1].column, rest[1].end),)
+    return joined(WeightedParent(name.value, weight, is_negated), parts, mistakes)
+
+
+def _is_part(each: Any, kind: type) -> bool:
+    return isinstance(each, Part) and isinstance(each.value, kind)
+
+
+def _after(children: Sequence[Any]) -> Mapping[str, _Numbers]:
+    """The numbers that follow each word of the line."""
+    found: dict[str, list[Part]] = {}
+    word = ""
+    for each in children:
+        if not isinstance(each, Part):
+            word = word if each.type in ("SEPARATOR", "CASES") else each.type
+        elif word and hasattr(each.value, "constant"):
+            found.setdefault(word, []).append(each)
+    return {
+        word: _Numbers(tuple(part.value.constant for part in parts), parts[0].column, parts[-1].end)
+        for word, parts in found.items()
+    }
+
+
+def _term_mistakes(child: Part, terms: Sequence[Part]) -> Iterator[LineMistake]:
+    names = [part.value.name for part in terms]
+    yield from own_parent(names, child.value)
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            yield mistake_at(name, "gate-input-twice", name=name)
+
+
+def _cases_mistakes(cases: _Numbers) -> Iterator[LineMistake]:
+    if not cases.values[0] > 0:
+        yield LineMistake("ranked-cases", cases.column, cases.end)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check(statement: RankedFamily | InterpolatedFamily, names: NetworkNames) -> Iterator[LineMistake]:
+    child, parents = statement.child, statement.parents
+    mistakes = [*check_parents(child, parents, names)]
+    yield from mistakes
+    if mistakes:
+        return
+    if isinstance(statement, InterpolatedFamily):
+        states = names.network.states(child)
+        for numbers in (statement.worst, statement.best):
+            if len(numbers) != len(states):
+                facts = {"name": child, "count": len(numbers), "states": listing(states)}
+                yield mistake_at(child, "interpolated-states", **facts)
+                return
+    left_out = [parent for parent in names.network.parents[child] if parent not in parents]
+    if left_out:
+        yield mistake_between(parents[0], parents[-1], "ranked-parent-left-out", name=child, missing=listing(left_out))
+
+
+def _orders(statement: RankedFamily | InterpolatedFamily) -> list[tuple[str, bool]]:
+    return [(name, True) for name in (statement.child, *statement.parents)]
+
+
+def _rules(description: str, rules: Mapping[str, Any], kind: str) -> StatementRules:
+    return StatementRules(
+        description,
+        rules,
+        _check,
+        lambda statement, network: Kind(kind),
+        arcs=lambda statement: [(name, statement.child) for name in statement.parents],
+        ordered_variables=_orders,
+    )
+
+
+RANKED_FAMILY = _rules("a ranked family", {"ranked": parse_ranked, "weighted": parse_weighted}, "ranked family")
+INTERPOLATED_FAMILY = _rules("an interpolated family", {"interpolated": parse_interpolated}, "interpolated family")
+
+
+# The CPT --------------------------------------------------------------------------------------------------------------
+
+
+def form_cpt(
+    statement: RankedFamily | InterpolatedFamily, network: Network, orders: Mapping[str, Sequence[str]]
+) -> Numbers:
+    """The CPT that the few numbers stand for, with axes and states as the network has them.
+
+    `orders` has the states of each variable from low to high.
+    """
+    child, parents = str(statement.child), tuple(map(str, statement.parents))
+    weights, sizes = [term.weight for term in statement.terms], [len(orders[parent]) for parent in parents]
+    if isinstance(statement, RankedFamily):
+        cpt = ranked_cpt(statement.kind, weights, sizes, len(orders[child]), statement.spread)
+    else:
+        ends = (np.array(numbers) / sum(numbers) for numbers in (statement.worst, statement.best))
+        cpt = interpolated_cpt(weights, sizes, *ends)
+    for axis, term in enumerate(statement.terms):
+        if term.is_negated:
+            cpt = np.flip(cpt, axis)
+    cpt = cpt.transpose([*(parents.index(parent) for parent in network.parents[child]), len(parents)])
+    for axis, name in enumerate((*network.parents[child], child)):
+        ranks = [list(orders[name]).index(state) for state in network.states(name)]
+        cpt = cpt.take(ranks, axis=axis)
+    return np.ascontiguousarray(cpt)
