@@ -15,6 +15,7 @@ from credo.cli.network_commands import (
     Separator,
     Sheet,
     print_json,
+    save_picture,
     saved_fit,
     table_format,
 )
@@ -90,9 +91,7 @@ def next_test(
     if picture is not None:
         from credo.plot import next_tests
 
-        figure = next_tests(found).get_figure(root=True)
-        assert figure is not None
-        figure.savefig(picture)
+        save_picture(next_tests(found), picture)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from credo.errors import counted
+from credo.errors import OptionError, counted
 from credo.terminal import console, for_shell, printable_json, say
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
 
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network
@@ -61,21 +62,38 @@ def query(
 
 def sensitivity(
     fit: Annotated[Path, typer.Argument(help="A saved fit: .fit, which credo learn --save writes")],
-    question: Annotated[str, typer.Argument(help='A question with one number as its answer: "P(lung=yes | xray=yes)"')],
+    question: Annotated[
+        str | None, typer.Argument(help='A question with one number as its answer: "P(lung=yes | xray=yes)"')
+    ] = None,
+    given: Annotated[
+        str, typer.Option("--given", "-g", help="Without a question: what is known before the decision of FIT.")
+    ] = "",
+    statements: Annotated[bool, typer.Option("--statements", help="Learn again without each statement.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Draw a tornado here: .png, .svg or .pdf")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show which numbers of the CPTs and which evidence move an answer of FIT most."""
-    from credo.errors import OptionError
-
+    """Show which numbers, findings and statements move an answer of FIT most, or without a question its decision."""
     learned = saved_fit(fit)
     if learned is None:
         raise OptionError(
             f"{fit} is no saved fit. Learn with --save model.fit, and ask that: credo sensitivity model.fit"
         )
-    found = learned.sensitivity(question)
+    if question is None:
+        found = learned.decision_sensitivity(given, statements=statements)
+    else:
+        if given:
+            raise OptionError(
+                "What is known stands in the question: P(lung=yes | xray=yes). --given is for a decision."
+            )
+        found = learned.sensitivity(question, statements=statements)
+    if picture is not None:
+        from credo.plot import tornado
+
+        save_picture(tornado(found), picture)
     if as_json:
-        tables = {"evidence": found.evidence.to_dicts(), "parameters": found.parameters.to_dicts()}
-        print_json({"query": found.query, "probability": found.probability, **tables})
+        names = ("evidence", "parameters", "findings", *(("statements",) if statements else ()))
+        tables = {name: getattr(found, name).to_dicts() for name in names}
+        print_json({"query": found.query, "probability": found.probability, "unit": found.unit, **tables})
     else:
         say(str(found))
 
@@ -237,6 +255,20 @@ def share(
         f"{out} answers for {network.name} in any browser ({readable_bytes(len(page))}). It holds no rows of data, "
         "loads nothing and sends nothing: send it to whom you like."
     )
+
+
+def save_picture(ax: Axes, path: Path) -> None:
+    """Write the picture that axes are on; the ending of the name chooses its format."""
+    from credo.io.files import replacing
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    ending = path.suffix.lstrip(".").lower() or "png"
+    try:
+        with replacing(path, f".{ending}") as draft:
+            figure.savefig(draft, format=ending)
+    except ValueError:
+        raise OptionError(f"A picture is .png, .svg or .pdf, not {path.name}.") from None
 
 
 def table_format(

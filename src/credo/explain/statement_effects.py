@@ -25,7 +25,7 @@ from credo.estimation.constrained import multipliers_by_statement, optimum, with
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
-from credo.estimation.solution import Uncertainty
+from credo.estimation.solution import Solution, Uncertainty
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified
 from credo.estimation.solvers.certificate import Certificate
 from credo.estimation.solvers.products import with_products
@@ -205,25 +205,14 @@ def changes_of_means(
     assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
-    own_network_constraints = set(problem.model.constraints.network_statements)
     allowed = max(LEAST_WORK, SHARE_OF_FIT * _work(problem, problem.model.names))
     for number in first:
         names = _joined_by_statements(problem, number)
         allowed -= _work(problem, names)
         if allowed < 0:
             break
-        if (
-            len(problem.model.zeros) and number in own_network_constraints
-        ):  # zeros stand for such a statement by its place
-            continue
-        other = _without(problem, mean, number, names)
-        try:
-            solution = (
-                problem.settings.method.estimate(other) if other.data.dataset is None else estimate_incomplete(other)
-            )
-        except CredoError:
-            continue
-        if solution.posterior is None:
+        solution = learned_without(problem, mean, number, names)
+        if solution is None or solution.posterior is None:
             continue
         theta = mean.copy()
         for name in names:
@@ -231,6 +220,24 @@ def changes_of_means(
         errors = np.hypot(own_errors, _errors(problem, solution.posterior))
         found[number] = _changes(problem, np.abs(theta - mean), errors, number)
     return found
+
+
+def learned_without(
+    problem: Problem, mean: Numbers, number: int, names: Sequence[str] | None = None
+) -> Solution | None:
+    """What the fit's own method learns without a statement; None where that is not known.
+
+    Only the CPTs in `names` are learned again, those that can change if not given; `mean` has the others.
+    """
+    assert problem.settings.method is not None
+    if len(problem.model.zeros) and number in problem.model.constraints.network_statements:
+        return None  # zeros stand for such a statement by its place
+    names = _joined_by_statements(problem, number) if names is None else names
+    other = _without(problem, mean, number, names)
+    try:
+        return problem.settings.method.estimate(other) if other.data.dataset is None else estimate_incomplete(other)
+    except CredoError:
+        return None
 
 
 def _work(problem: Problem, names: Iterable[str]) -> int:

@@ -1,12 +1,13 @@
-"""Pictures of what comes next: which test."""
+"""Pictures of what comes next: which test, and what an answer or a decision rests on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from credo.errors import OptionError
+from credo.errors import OptionError, listing
 from credo.plot.axes import axes_or_new, colours_for, style_axes
 from credo.questions.next_tests import NextTests
+from credo.questions.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,3 +52,62 @@ def next_tests(found: NextTests, ax: Axes | None = None) -> Axes:
     style_axes(ax, colours)
     ax.axvline(0.0, color=colours["line"], linewidth=0.8)
     return ax
+
+
+def tornado(found: Sensitivity, of: str = "parameters", ax: Axes | None = None) -> Axes:
+    """Draw what an answer or a decision rests on, the most important on top.
+
+    Parameters
+    ----------
+    found
+        What `fit.sensitivity` or `fit.decision_sensitivity` returned.
+    of
+        "parameters": from the answer with a number of a CPT at the lower end of its 95% interval to that at the upper
+        end. "findings": from the least to the greatest answer that a state of a variable would lead to. "evidence" and
+        "statements": from the answer without it to the answer.
+    ax
+        The axes to draw on; new ones if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    OptionError
+        If there is nothing of this kind to draw.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    if not isinstance(found, Sensitivity):
+        raise OptionError("credo.plot.tornado draws what fit.sensitivity(…) returned.")
+    bars = _bars(found, of)[:MAX_TESTS][::-1]
+    if not bars:
+        raise OptionError(f"{found.query} depends on none of the {of}, or there are no draws to say how far.")
+    ax = axes_or_new(ax, 7.2, 1.2 + 0.3 * len(bars))
+    colours = colours_for(ax)
+    for place, (_, low, high) in enumerate(bars):
+        for end, colour in ((low, "lowers"), (high, "raises")):
+            ax.barh(place, end - found.probability, left=found.probability, color=colours[colour], height=0.6)
+    ax.axvline(found.probability, color=colours["ink"], linewidth=1.0)
+    ax.set_yticks(list(range(len(bars))), [label for label, _, _ in bars])
+    ax.set_xlabel(found.query)
+    style_axes(ax, colours)
+    return ax
+
+
+def _bars(found: Sensitivity, of: str) -> list[tuple[str, float, float]]:
+    """A label and two ends for each bar, the widest first."""
+    kinds: dict[str, tuple[str, str, str]] = {
+        "parameters": ("parameter", "at_low", "at_high"),
+        "findings": ("variable", "low", "high"),
+        "evidence": ("evidence", "without", "without"),
+        "statements": ("statement", "without", "without"),
+    }
+    if of not in kinds:
+        raise OptionError(f"A tornado is of {listing([*kinds])}, not of {of!r}.")
+    label, low, high = kinds[of]
+    rows: list[dict[str, Any]] = getattr(found, of).to_dicts()
+    bars = [(row[label], row[low], row[high]) for row in rows if row.get(low) is not None]
+    return sorted(bars, key=lambda bar: -max(abs(end - found.probability) for end in bar[1:]))

@@ -1,22 +1,33 @@
-"""Which numbers of the CPTs, and which evidence, an answer depends on most."""
+"""What an answer, or a decision, depends on: numbers of CPTs, findings, evidence and statements.
+
+An answer is a sum of probabilities with coefficients: one P(x | e), or for a decision the expected gain of the best
+option over the second. As a function of one number θ of a CPT, while the others of its distribution shrink in
+proportion, both P(x, e) and P(e) are linear: each term is exactly (p + δ·a)/(1 + δ·b) at θ + δ [Laskey, 1995].
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from credo.errors import QueryError
+from credo.errors import OptionError, QueryError, TooLargeError
+from credo.explain.statement_effects import learned_without
+from credo.explain.statement_references import references_to
+from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import percent_digits
+from credo.questions.decide import amount_text
 from credo.questions.evidence import soft_likelihoods
+from credo.questions.expected_utility import choices_of, evidence_before, expected_utilities, remaining
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit
-from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, require_possible
+from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, marginals, require_possible
 from credo.terminal import escape
 from credo.types import Numbers, Soft
 
@@ -24,46 +35,72 @@ if TYPE_CHECKING:
     import polars as pl
 
 SMALLEST_CHANGE = 1e-9  # of an answer per unit of a number, below which it does not depend on it
+LEAST_PROBABILITY = 1e-12  # of a finding; a state that is less probable is not considered
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Which numbers and which evidence an answer depends on. Printing it shows those that matter most.
+    """Which numbers, findings and statements an answer depends on. Printing it shows those that matter most.
 
     Attributes
     ----------
     query : str
-        The question.
+        The question, or the choice that is better than another.
     probability : float
-        Its answer at the learned CPTs.
+        Its answer at the learned CPTs; for a decision the expected gain in utility.
     parameters : polars.DataFrame
         For each number of a CPT that matters: `parameter`, `value`, and `change_per_point`, by how much the answer
         changes if the number rises by one percentage point while the others of its distribution shrink in proportion.
         Of two numbers that sum to one, the second is listed.
-        With draws also `deviation`, how uncertain the number is, and `contribution`, how uncertain that makes the
-        answer. Largest first.
+        With draws also `deviation`, how uncertain the number is; `contribution`, how uncertain that makes the answer;
+        and `at_low` and `at_high`, the answer if the number were at the ends of its 95% interval. Largest first.
     evidence : polars.DataFrame
         For each item of evidence: `evidence`, `without`, the answer without it, and `change`. Largest first.
+    findings : polars.DataFrame
+        For each variable that is not known: `variable`; `low` and `high`, the least and the greatest answer that one of
+        its states could lead to; `low_state` and `high_state`. Largest range first.
+    statements : polars.DataFrame
+        For each statement, where they were asked for: `place`, `statement`, `without`, the answer that is learned
+        without it, and `change`. Largest first.
+    unit : str
+        "probability", or "utility" for a decision.
     """
 
     query: str
     probability: float
     parameters: pl.DataFrame = field(repr=False)
     evidence: pl.DataFrame = field(repr=False)
+    findings: pl.DataFrame = field(repr=False)
+    statements: pl.DataFrame = field(repr=False)
+    unit: str = "probability"
 
     def __str__(self) -> str:
-        lines = [f"{self.query} = {percent_digits(self.probability)} at the learned CPTs."]
+        shown = percent_digits if self.unit == "probability" else amount_text
+        lines = [f"{self.query} = {shown(self.probability)} at the learned CPTs."]
         if len(self.evidence):
             lines.append("Without this evidence it would be:")
             lines += [
-                f"  {row['evidence']}: {percent_digits(row['without'])}"
-                for row in self.evidence.head(5).iter_rows(named=True)
+                f"  {row['evidence']}: {shown(row['without'])}" for row in self.evidence.head(5).iter_rows(named=True)
             ]
         if len(self.parameters):
-            lines.append("If one of these numbers were one percentage point larger, it would change by (points):")
+            unit, scale = ("points", 100.0) if self.unit == "probability" else ("utility", 1.0)
+            lines.append(f"If one of these numbers were one percentage point larger, it would change by ({unit}):")
             lines += [
-                f"  {row['parameter']} = {percent_digits(row['value'])}: {100 * row['change_per_point']:+.2f}"
+                f"  {row['parameter']} = {percent_digits(row['value'])}: {scale * row['change_per_point']:+.2f}"
                 for row in self.parameters.head(8).iter_rows(named=True)
+            ]
+        if len(self.findings):
+            lines.append("Among what is not known, these would move it furthest:")
+            lines += [
+                f"  {row['variable']}: {shown(row['low'])} ({row['low_state']}) to {shown(row['high'])} "
+                f"({row['high_state']})"
+                for row in self.findings.head(5).iter_rows(named=True)
+            ]
+        if len(self.statements):
+            lines.append("Learned without one of these statements, it would be:")
+            lines += [
+                f"  {row['statement']}: {shown(row['without'])}"
+                for row in self.statements.head(8).iter_rows(named=True)
             ]
         return "\n".join(lines)
 
@@ -71,71 +108,185 @@ class Sensitivity:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def sensitivity(fit: Fit, question: str | Query, soft: Soft | None = None) -> Sensitivity:
-    """Which CPT numbers and which evidence move the answer to a question most; see `Fit.sensitivity`.
+class Term(NamedTuple):
+    """A coefficient times the probability that a question asks for."""
 
-    With P = P(x | e) and the slopes s_k = (∂P(x, e)/∂θ_k − P·∂P(e)/∂θ_k) / P(e) for the numbers θ_k of a distribution,
+    coefficient: float
+    question: Query
 
-        dP/dθ_k = s_k − Σ_{l≠k} θ_l·s_l/(1 − θ_k),
 
-    where the other numbers of the distribution shrink in proportion. Of two numbers, dP/dθ_2 = s_2 − s_1, also where
-    θ_2 = 1. Soft evidence is part of e.
-    """
-    import polars as pl
-
+def sensitivity(fit: Fit, question: str | Query, soft: Soft | None = None, statements: bool = False) -> Sensitivity:
+    """Which CPT numbers, findings and statements move the answer to a question most; see `Fit.sensitivity`."""
     asked = as_query(fit.network, question)
     if not all(asked.targets.values()):
         raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
+    likelihoods = soft_likelihoods(fit.network, soft, asked.evidence, asked.interventions)
+    return _sensitivity(fit, str(asked), [Term(1.0, asked)], 0.0, likelihoods, "probability", statements, ())
+
+
+def decision_sensitivity(
+    fit: Fit, evidence: object = None, utilities: KnowledgeSource | None = None, statements: bool = False
+) -> Sensitivity:
+    """What the gain of the best option over the second depends on; see `Fit.decision_sensitivity`."""
+    choices = choices_of(fit, utilities)
+    known = evidence_before(choices, fit.network, evidence)
+    values, log_evidence = expected_utilities(choices, as_batch(choices.network), known)
+    require_possible(log_evidence, Query({}, dict(known)))
+    best, second = np.argsort(-values[0], kind="stable")[:2].tolist()
+    terms, constant = [], 0.0
+    for sign, option in ((1.0, choices.options[best]), (-1.0, choices.options[second])):
+        constant += sign * option.constant
+        for amount, event in choices.amounts(option):
+            rest = remaining(known, event)
+            if rest:
+                query = Query(dict(rest), dict(known), dict(option.interventions))
+                terms.append(Term(sign * amount, query))
+            elif rest is not None:
+                constant += sign * amount
+    given = f", given {str(Query(dict(known)))[2:-1]}" if known else ""
+    name = f"gain of {choices.options[best]} over {choices.options[second]}{given}"
+    return _sensitivity(fit, name, _added_up(terms), constant, {}, "utility", statements, choices.after)
+
+
+def _added_up(terms: Sequence[Term]) -> list[Term]:
+    """Terms with the same question as one; those that cancel are left out."""
+    found: dict[str, Term] = {}
+    for term in terms:
+        before = found.get(str(term.question), Term(0.0, term.question))
+        found[str(term.question)] = Term(before.coefficient + term.coefficient, term.question)
+    return [term for term in found.values() if term.coefficient]
+
+
+def _sensitivity(
+    fit: Fit,
+    name: str,
+    terms: Sequence[Term],
+    constant: float,
+    likelihoods: Mapping[str, Numbers],
+    unit: str,
+    with_statements: bool,
+    excluded: Sequence[str] | frozenset[str],
+) -> Sensitivity:
+    import polars as pl
+
     network = expand(fit.network).network
     cpts = as_batch(network)
-    likelihoods = soft_likelihoods(fit.network, soft, asked.evidence, asked.interventions)
-    values, log_evidence = answer(network, cpts, asked, likelihoods, fit.memory_limit)
-    require_possible(log_evidence, asked)
-    probability = float(values.ravel()[0])
-    rows = _parameter_rows(fit, network, cpts, asked, likelihoods, probability, float(log_evidence[0]))
+    value = _value(network, cpts, terms, constant, likelihoods, fit.memory_limit)
+    rows = _parameter_rows(fit, network, cpts, terms, constant, likelihoods)
     columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
     if rows and "deviation" in rows[0]:
-        columns |= {"deviation": pl.Float64, "contribution": pl.Float64}
+        columns |= dict.fromkeys(("deviation", "contribution", "at_low", "at_high"), pl.Float64)
     key = "contribution" if "contribution" in columns else "change_per_point"
     parameters = pl.DataFrame(rows, schema=columns).sort(pl.col(key).abs(), descending=True, maintain_order=True)
+    evidence = terms[0].question.evidence if terms else {}
     left_out = []
-    for name in (*asked.evidence, *likelihoods):
-        rest = Query(asked.targets, _without(asked.evidence, name), asked.interventions)
-        without = float(answer(network, cpts, rest, _without(likelihoods, name))[0].ravel()[0])
-        shown = str(Query({name: asked.evidence[name]}))[2:-1] if name in asked.evidence else f"{name}, uncertain"
-        left_out.append({"evidence": shown, "without": without, "change": probability - without})
+    for item in (*evidence, *likelihoods):
+        fewer = [term._replace(question=_fewer(term.question, item)) for term in terms]
+        without = _value(network, cpts, fewer, constant, _without(likelihoods, item), fit.memory_limit)
+        shown = str(Query({item: evidence[item]}))[2:-1] if item in evidence else f"{item}, uncertain"
+        left_out.append({"evidence": shown, "without": without, "change": value - without})
     schema = {"evidence": pl.String, "without": pl.Float64, "change": pl.Float64}
-    evidence = pl.DataFrame(left_out, schema=schema).sort(pl.col("change").abs(), descending=True)
-    return Sensitivity(str(asked), probability, parameters, evidence)
+    stated = _statement_rows(fit, network, terms, constant, likelihoods, value) if with_statements else []
+    return Sensitivity(
+        name,
+        value,
+        parameters,
+        pl.DataFrame(left_out, schema=schema).sort(pl.col("change").abs(), descending=True),
+        _findings(fit, network, cpts, terms, constant, likelihoods, excluded),
+        pl.DataFrame(stated, schema={"place": pl.String, "statement": pl.String, **_numbers("without", "change")}).sort(
+            pl.col("change").abs(), descending=True, maintain_order=True
+        ),
+        unit,
+    )
+
+
+def _numbers(*names: str) -> dict[str, Any]:
+    import polars as pl
+
+    return dict.fromkeys(names, pl.Float64)
+
+
+def _value(
+    network: Network,
+    cpts: BatchedCPTs,
+    terms: Sequence[Term],
+    constant: float,
+    likelihoods: Mapping[str, Numbers],
+    memory_limit: int | None,
+) -> float:
+    total = constant
+    for coefficient, asked in terms:
+        values, log_evidence = answer(network, cpts, asked, likelihoods, memory_limit)
+        require_possible(log_evidence, asked)
+        total += coefficient * float(values.ravel()[0])
+    return total
+
+
+def _fewer(asked: Query, name: str) -> Query:
+    return Query(asked.targets, _without(asked.evidence, name), asked.interventions)
 
 
 def _without(given: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {other: value for other, value in given.items() if other != name}
 
 
+# Numbers of CPTs ------------------------------------------------------------------------------------------------------
+
+
+class Slopes(NamedTuple):
+    """A term at the learned CPTs, and by how much P(x, e) and P(e) change with each number, in units of P(e)."""
+
+    coefficient: float
+    probability: float
+    joint: Mapping[str, Numbers]
+    evidence: Mapping[str, Numbers]
+
+
+def _slopes(
+    network: Network, cpts: BatchedCPTs, term: Term, likelihoods: Mapping[str, Numbers], memory_limit: int | None
+) -> Slopes:
+    """∂/∂θ_k with the other numbers θ_l of the distribution shrinking in proportion: s_k − Σ_{l≠k} θ_l·s_l/(1 − θ_k).
+
+    Of two numbers, s_2 − s_1, also where θ_2 = 1.
+    """
+    coefficient, asked = term
+    values, log_evidence = answer(network, cpts, asked, likelihoods, memory_limit)
+    unit = float(log_evidence[0])
+    together = derivatives(network, cpts, asked, likelihoods, log_unit=unit)
+    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions), likelihoods, log_unit=unit)
+    joint, evidence = (
+        {name: _along(slope[0], network.cpt_array(name)) for name, slope in each.items()} for each in (together, alone)
+    )
+    return Slopes(coefficient, float(values.ravel()[0]), joint, evidence)
+
+
+def _along(slope: Numbers, cpt: Numbers) -> Numbers:
+    if cpt.shape[-1] == 2:  # the first number is one minus the second
+        return np.stack((np.zeros(cpt.shape[:-1]), slope[..., 1] - slope[..., 0]), axis=-1)
+    others = ((slope * cpt).sum(axis=-1, keepdims=True) - slope * cpt) / np.where(cpt < 1.0, 1.0 - cpt, 1.0)
+    return np.where(cpt < 1.0, slope - others, 0.0)
+
+
 def _parameter_rows(
     fit: Fit,
     network: Network,
     cpts: BatchedCPTs,
-    asked: Query,
+    terms: Sequence[Term],
+    constant: float,
     likelihoods: Mapping[str, Numbers],
-    probability: float,
-    log_evidence: float,
 ) -> list[dict[str, Any]]:
     """By how much the answer changes with each number of each CPT, where it changes at all."""
-    together = derivatives(network, cpts, asked, likelihoods, log_unit=log_evidence)
-    given = Query({}, asked.evidence, asked.interventions)
-    alone = derivatives(network, cpts, given, likelihoods, log_unit=log_evidence)
+    slopes = [_slopes(network, cpts, term, likelihoods, fit.memory_limit) for term in terms]
+    posterior = fit.posterior if isinstance(fit.posterior, PosteriorResult) and not why_no_interval(fit) else None
     deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
     rows = []
-    for name, joint in together.items():
+    for name in dict.fromkeys(name for each in slopes for name in each.joint):
         cpt = network.cpt_array(name)
-        slope = joint[0] - probability * (alone[name][0] if name in alone else 0.0)
-        if cpt.shape[-1] == 2:  # the first number is one minus the second
-            change = np.stack((np.zeros(cpt.shape[:-1]), slope[..., 1] - slope[..., 0]), axis=-1)
-        else:
-            others = ((slope * cpt).sum(axis=-1, keepdims=True) - slope * cpt) / np.where(cpt < 1.0, 1.0 - cpt, 1.0)
-            change = np.where(cpt < 1.0, slope - others, 0.0)
+        change = np.zeros(cpt.shape)
+        for each in slopes:
+            if name in each.joint:
+                change += each.coefficient * (each.joint[name] - each.probability * each.evidence.get(name, 0.0))
+        ends = posterior.interval(name) if posterior is not None and name in posterior.names else None
         for index in np.argwhere(np.abs(change) > SMALLEST_CHANGE):
             place = tuple(index.tolist())
             configuration = int(np.ravel_multi_index(place[:-1], cpt.shape[:-1])) if len(place) > 1 else 0
@@ -147,5 +298,94 @@ def _parameter_rows(
             if deviations:
                 deviation = float(deviations[name][place]) if name in deviations else 0.0
                 row |= {"deviation": deviation, "contribution": abs(float(change[place])) * deviation}
+                reach = (0.0, 0.0) if ends is None else tuple(float(end[place] - cpt[place]) for end in ends)
+                low, high = (constant + _moved(slopes, name, place, step) for step in reach)
+                row |= {"at_low": low, "at_high": high}
             rows.append(row)
+    return rows
+
+
+def _moved(slopes: Sequence[Slopes], name: str, place: tuple[int, ...], step: float) -> float:
+    """The sum of all terms if a number were larger by `step`."""
+    total = 0.0
+    for each in slopes:
+        a = float(each.joint[name][place]) if name in each.joint else 0.0
+        b = float(each.evidence[name][place]) if name in each.evidence else 0.0
+        below = 1.0 + step * b
+        total += each.coefficient * ((each.probability + step * a) / below if below > 0.0 else each.probability)
+    return total
+
+
+# Findings and statements ----------------------------------------------------------------------------------------------
+
+
+def _findings(
+    fit: Fit,
+    network: Network,
+    cpts: BatchedCPTs,
+    terms: Sequence[Term],
+    constant: float,
+    likelihoods: Mapping[str, Numbers],
+    excluded: Sequence[str] | frozenset[str],
+) -> pl.DataFrame:
+    """The answer for every state of every variable that is not known: P(x | e, v) = P(v | x, e)·P(x | e) / P(v | e)."""
+    import polars as pl
+
+    schema = {"variable": pl.String, **_numbers("low", "high"), "low_state": pl.String, "high_state": pl.String}
+    known = {name for _, asked in terms for name in (*asked.targets, *asked.evidence, *asked.interventions)}
+    names = [name for name in fit.network.names if name not in known | {*likelihoods, *excluded}]
+    totals = {name: np.full(len(network.states(name)), constant) for name in names}
+    possible = {name: np.ones(len(network.states(name)), dtype=bool) for name in names}
+    try:
+        for coefficient, asked in terms:
+            given = dict(asked.evidence), dict(asked.interventions), dict(likelihoods)
+            before = marginals(network, cpts, *given, memory_limit=fit.memory_limit)
+            probability = float(answer(network, cpts, asked, likelihoods, fit.memory_limit)[0].ravel()[0])
+            seen = {**asked.evidence, **asked.targets}
+            after = marginals(network, cpts, seen, *given[1:], memory_limit=fit.memory_limit) if probability > 0 else {}
+            for name in names:
+                chance = before[name][0]
+                possible[name] &= chance > LEAST_PROBABILITY
+                share = np.nan_to_num(after[name][0]) * probability if after else np.zeros(len(chance))
+                totals[name] += coefficient * np.divide(share, chance, out=np.zeros(len(chance)), where=chance > 0)
+    except TooLargeError:  # every variable at once takes more than one question
+        return pl.DataFrame([], schema=schema)
+    rows = []
+    for name in names:
+        states = [k for k in range(len(totals[name])) if possible[name][k]]
+        if len(states) < 2:
+            continue
+        low, high = (choose(states, key=totals[name].__getitem__) for choose in (min, max))
+        if totals[name][high] - totals[name][low] > SMALLEST_CHANGE:
+            ends = {"low": float(totals[name][low]), "high": float(totals[name][high])}
+            labels = {"low_state": network.states(name)[low], "high_state": network.states(name)[high]}
+            rows.append({"variable": name, **ends, **labels})
+    found = pl.DataFrame(rows, schema=schema)
+    return found.sort(pl.col("high") - pl.col("low"), descending=True, maintain_order=True)
+
+
+def _statement_rows(
+    fit: Fit,
+    network: Network,
+    terms: Sequence[Term],
+    constant: float,
+    likelihoods: Mapping[str, Numbers],
+    value: float,
+) -> list[dict[str, Any]]:
+    """The answer that is learned without each statement, by the fit's own method."""
+    problem = fit._problem
+    if problem is None or (fit.is_incomplete and problem.data.dataset is None):
+        raise OptionError("A saved fit has no rows, and some values were missing: learn again for the statements.")
+    mean = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
+    rows = []
+    for reference in references_to(fit.knowledge.statements):
+        solution = learned_without(problem, mean, reference.number)
+        if solution is None:
+            continue
+        other = {name: cpt for name, cpt in solution.cpts.items() if name in network}
+        cpts = as_batch(network.with_cpts({**network.cpts, **other}))
+        without = _value(network, cpts, terms, constant, likelihoods, fit.memory_limit)
+        rows.append(
+            {"place": reference.place, "statement": reference.text, "without": without, "change": value - without}
+        )
     return rows

@@ -511,8 +511,8 @@ class FitConveniences:
 
         return net_benefit(cast("Fit", self), declared(data, table_format), given, utilities)
 
-    def sensitivity(self, question: str | Query, *, soft: Soft | None = None) -> Sensitivity:
-        """Find which numbers of the CPTs and which evidence move an answer most.
+    def sensitivity(self, question: str | Query, *, soft: Soft | None = None, statements: bool = False) -> Sensitivity:
+        """Find which numbers of the CPTs, which findings and which statements move an answer most.
 
         Parameters
         ----------
@@ -520,11 +520,13 @@ class FitConveniences:
             A question whose answer is one number, such as `P(lung=yes | xray=yes)`.
         soft
             Soft evidence: for a variable, how probable what was seen is in each of its states, up to a common factor.
+        statements
+            Whether to learn again without each statement, which takes as long as learning for each.
 
         Returns
         -------
         Sensitivity
-            The numbers and the evidence, those that matter most first.
+            The numbers, findings, evidence and statements, those that matter most first; `credo.plot.tornado` draws it.
 
         Raises
         ------
@@ -533,7 +535,39 @@ class FitConveniences:
         """
         from credo.questions.sensitivity import sensitivity
 
-        return sensitivity(cast("Fit", self), question, soft)
+        return sensitivity(cast("Fit", self), question, soft, statements)
+
+    def decision_sensitivity(
+        self,
+        evidence: Mapping[str, object] | str | None = None,
+        *,
+        utilities: KnowledgeSource | None = None,
+        statements: bool = False,
+    ) -> Sensitivity:
+        """Find what the gain of the best option over the second depends on.
+
+        Parameters
+        ----------
+        evidence, utilities
+            As for `decide`.
+        statements
+            Whether to learn again without each statement.
+
+        Returns
+        -------
+        Sensitivity
+            The numbers, findings, evidence and statements, those that matter most first, in units of utility.
+
+        Raises
+        ------
+        OptionError
+            If there is no decision, or it has no utilities.
+        QueryError
+            If the evidence names what is decided or depends on it, cannot be read, or has probability zero.
+        """
+        from credo.questions.sensitivity import decision_sensitivity
+
+        return decision_sensitivity(cast("Fit", self), evidence, utilities, statements)
 
     def importance(self, question: str | Query, *, level: float = 0.95) -> Importance:
         """Find how much each basic event matters for a top event, as in the analysis of fault trees.
