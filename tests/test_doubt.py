@@ -201,3 +201,27 @@ def test_what_must_hold_is_named_by_its_line() -> None:
     rows = pl.DataFrame({name: ["no", "yes"] for name in "abc"})
     messages = [finding.message for finding in credo.fit(network, rows, text).findings]
     assert "Line 4 must hold: what compares products of probabilities is not doubted." in messages
+
+
+def test_a_confidence_is_the_prior_probability_of_a_statement_whether_or_not_experts_are_there() -> None:
+    """P(true | data) by Bayes' theorem from the confidence and the statement's share of the draws without it."""
+    coin = credo.Network({"coin": ["heads", "tails"]})
+    rows = pl.DataFrame({"coin": ["heads"] * 6 + ["tails"] * 8})
+    line = "P(coin=heads) <= 0.5 with confidence {}"
+    for confidence in (0.3, 0.8):
+        alone = credo.fit(coin, rows, line.format(confidence))
+        beside = credo.fit(coin, rows, f"{line.format(confidence)}\nexpert e: P(coin=heads) <= 0.999")
+        for fit in (alone, beside):
+            belief = fit.statements().filter(pl.col("believed") == confidence).to_dicts()[0]
+            odds = confidence / (1 - confidence) * belief["without"] / (1 - belief["without"])
+            assert belief["probability"] == pytest.approx(odds / (1 + odds), abs=0.05)
+
+
+def test_an_optimum_makes_a_cost_of_a_confidence_and_auto_may_fall_back_to_it() -> None:
+    coin = credo.Network({"coin": ["heads", "tails"]})
+    rows = pl.DataFrame({"coin": ["heads"] * 6 + ["tails"] * 8})
+    text = "P(coin=heads) <= 0.3 with confidence 0.8"
+    fit = credo.fit(coin, rows, text, method="cmap")
+    assert fit.doubt is None
+    assert any(finding.kind == "soft weight" for finding in fit.findings)
+    assert credo.fit(coin, rows, text, prior=1.0).doubt is None  # auto is cmap there

@@ -20,12 +20,13 @@ from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, OptionError, Status, counted, listing
 from credo.estimation.certain_zeros import with_certain_zeros
 from credo.estimation.incomplete import estimate_incomplete
+from credo.estimation.methods import choose_method
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.estimation.unshared import unshared
 from credo.explain.contradictions import contradiction_findings, contradictions
-from credo.explain.doubting import doubted_numbers, doubted_statements, undoubted_findings
+from credo.explain.doubting import doubted_numbers, doubted_statements, is_doubt_asked_for, undoubted_findings
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
@@ -213,18 +214,20 @@ def learn(
         taken = (*taken, *left_out)
     references = references_to(known.statements)
     with _naming(references, known.statements), reporting(progress) as notify:
-        model = prepare_model(known, request.fixed, memory_limit, lambda stated: doubted_numbers(known, stated, doubt))
+        samples = choose_method(request.method, request.prior is not None).doubts
+        which = partial(doubted_numbers, known, doubt=doubt, samples=samples)
+        model = prepare_model(known, request.fixed, memory_limit, which)
         doubts = None
         if len(model.doubted):
             doubts = doubted_statements(known, model.stated, model.doubted, doubt, model.expansion.network, model.kept)
         problem, table = prepare(
             model, source, method=request.method, prior=request.prior, weights=weights, seed=request.seed,
             options=request.options, memory_limit=memory_limit, progress=shares_of(READING_DATA, notify),
-            doubts=doubts, executor=executor_for(executor, memory_limit),
+            doubts=doubts, must_doubt=is_doubt_asked_for(known, doubt), executor=executor_for(executor, memory_limit),
         )  # fmt: skip
         notify(ProgressEvent(ESTIMATING))
         _check_memory(problem, notify)
-        refuse = partial(_require_no_proof, problem, known, model.doubted)
+        refuse = partial(_require_no_proof, problem, known, problem.model.doubted)
         problem, zeros = with_certain_zeros(problem)
         problem = problem.with_settings(progress=notify, refuse=refuse)
         assert problem.settings.method is not None
@@ -243,7 +246,7 @@ def learn(
         log_likelihood = log_likelihood_of_counts(whole, problem.data.counts)
     learned = collapsed(model.expansion, whole.cpts, problem.model.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.data.counts, problem.settings.seed)
-    doubted = set(model.doubted.tolist())  # how probable these are is said elsewhere
+    doubted = set(problem.model.doubted.tolist())  # how probable these are is said elsewhere
     contradicted = tuple(each for each in contradicted if each.statement.number not in doubted)
     learned = with_ranges(learned, table.numbers)
     assert problem.settings.method is not None
@@ -258,7 +261,7 @@ def learn(
         *_method_findings(problem),
         *(
             replace(each, message=with_places(each.message, references))
-            for each in (*undoubted_findings(model.stated, model.doubted), *zeros, *solution.findings)
+            for each in (*undoubted_findings(model.stated, problem.model.doubted), *zeros, *solution.findings)
         ),
         *impossible_data_findings(whole, problem.data.counts, problem.model.kept),
         *order_findings(known),

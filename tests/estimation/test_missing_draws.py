@@ -87,7 +87,8 @@ def test_statements_hold_in_every_draw_and_narrow_the_interval(line: Network) ->
     assert found["low"][0] >= 0.65
     assert fit.violations().filter(pl.col("confidence").is_null()).is_empty()
     assert isinstance(fit.posterior, PosteriorResult)
-    assert any(finding.kind == "soft weight" for finding in fit.findings)
+    assert fit.statements()["believed"].to_list() == [0.8]
+    assert not any(finding.kind == "soft weight" for finding in fit.findings)
 
 
 def test_kept_cpts_stay_and_complete_the_rows(line: Network) -> None:

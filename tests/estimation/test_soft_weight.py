@@ -35,6 +35,10 @@ def test_statements_about_what_has_no_data_count(method: str) -> None:
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         fit = credo.fit(NET, data, SOFT, method=method)
     assert fit.network.cpt_array("b")[1, 1] > 0.7
+    if method == "posterior":  # a confidence is a probability there, and no cost
+        assert not [finding for finding in fit.findings if finding.kind == "soft weight"]
+        assert fit.statements()["believed"].to_list() == [0.9]
+        return
     assert "default" in weight_of(fit)
     assert "best" not in weight_of(fit)
 
@@ -102,19 +106,13 @@ def test_methods_that_ignore_soft_statements_do_so_with_missing_values_too(
         assert "soft weight" not in kinds
 
 
-@pytest.mark.parametrize("is_missing", [False, True])
-def test_the_posterior_weighs_soft_products(is_missing: bool) -> None:
+def test_the_posterior_refuses_products_that_may_be_wrong() -> None:
     network = credo.Network({"u": ["n", "y"], "w": ["n", "y"]}, {"w": ["u"]})
     rows = pl.DataFrame({"u": ["n"] * 9 + ["y"] * 9, "w": ["y"] * 16 + ["n"] * 2})
-    if is_missing:
-        rows = rows.with_columns(u=pl.when(pl.int_range(pl.len()) == 3).then(None).otherwise(pl.col("u")))
     line = "P(w=y | u=n) * P(w=y | u=y) <= 0.1 with confidence 0.9"
-    found = []
-    for weight in (0.0, 100.0, 1e5):
-        cpt = credo.fit(
-            network, rows, line, method="posterior", optimiser=credo.OptimiserOptions(soft_weight=weight)
-        ).network.cpt_array("w")
-        found.append(cpt[0, 1] * cpt[1, 1])
-    assert found[0] > 0.6
-    assert 0.1 < found[1] < 0.2
-    assert found[2] < 0.15  # the product of means, which is not the mean of products
+    for text in (line, f"{line}\nP(u=y) <= 0.6 with confidence 0.8"):
+        with pytest.raises(credo.OptionError, match="compares products of probabilities.*method=cmap"):
+            credo.fit(network, rows, text)
+    weighed = credo.fit(network, rows, line, method="cmap", optimiser=credo.OptimiserOptions(soft_weight=1e5))
+    cpt = weighed.network.cpt_array("w")
+    assert cpt[0, 1] * cpt[1, 1] < 0.15

@@ -41,9 +41,12 @@ def test_a_range_of_a_reliability_holds_it_in_nine_cases_of_ten() -> None:
     assert found.expert_of.tolist() == [1]
 
 
-def test_a_confidence_is_doubted_only_beside_experts() -> None:
+def test_a_confidence_is_doubted_with_and_without_experts() -> None:
     text = "P(a=yes) <= 0.5 with confidence 0.8\nP(x=yes | a=no) <= 0.5\n"
-    assert len(doubts(text)) == 0
+    assert doubts(text).numbers.tolist() == [0]
+    assert doubts(text).confidences.tolist() == [0.8]
+    knowledge = credo.Knowledge(NETWORK, text)
+    assert len(doubted_numbers(knowledge, lower(knowledge), False, samples=False)) == 0
     assert doubts(f"{text}expert e: a raises x").numbers.tolist() == [0, 2]
     assert doubts(text, doubt=0.1).numbers.tolist() == [0, 1]
 

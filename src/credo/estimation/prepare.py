@@ -138,22 +138,25 @@ def prepare(
     memory_limit: int | None = None,
     progress: Callable[[float], None] | None = None,
     doubts: DoubtedStatements | None = None,
+    must_doubt: bool = True,
     executor: Executor | None = None,
 ) -> tuple[Problem, PreparedData]:
     """Read and count the table, choose the method, and put everything together.
 
-    `executor` works on tables in partitions.
+    `executor` works on tables in partitions. `must_doubt` says that statements without a confidence are among the
+    doubted ones, so that another method than one that weighs them is an error; else `auto` may choose one, for which a
+    confidence is a cost.
     """
     options = Options() if options is None else options
     soft_weight, tie_reading = options.optimiser.soft_weight, TieReading(options.em.tie_reading)
     named = None if method == "auto" else choose_method(method)
     if named is not None and not named.uses_knowledge:
         doubts = None
-    if doubts is not None:
+    if doubts is not None and (must_doubt or named is not None):
         named = _doubting(named)
     _prior_for(named or choose_method("auto", prior is not None), prior, model)  # an error before reading
     constraints = model.constraints
-    soft = doubts is None and not constraints.linear.hard.all()
+    soft = (doubts is None or named is None) and not constraints.linear.hard.all()
     uses_knowledge = named is None or named.uses_knowledge
     folds = FOLDS if (named and named.cross_validates) or (soft and uses_knowledge and soft_weight is None) else 0
     needs_rows = bool(constraints.ties and uses_knowledge) or options.em.trainer != "em"
@@ -189,6 +192,8 @@ def prepare(
         chosen, table = found.method, replace(table, examined=found.rows)
         own_prior = _prior_for(chosen, prior, model)
         problem = problem.with_model(prior=own_prior).with_settings(method=chosen, not_posterior=found.not_posterior)
+        if not chosen.doubts:
+            problem = problem.with_model(doubts=None, doubted=NONE)
     if problem.model.constraints.network_constraints and not chosen.binds_any_probability:
         problem = problem.with_model(constraints=replace(problem.model.constraints, network_constraints=()))
     return problem, table

@@ -43,16 +43,23 @@ def given_reliability(doubt: bool | float) -> float | None:
     return 1.0 - float(given)
 
 
-def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool | float) -> Indices:
+def is_doubt_asked_for(knowledge: Knowledge, doubt: bool | float) -> bool:
+    """Whether statements may be wrong that have no confidence: by the option, or because they are an expert's."""
+    every = given_reliability(doubt) is not None or doubt is True
+    return every or any(expert_of(each) is not None for each in knowledge.statements)
+
+
+def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool | float, samples: bool = True) -> Indices:
     """The statements that may be wrong, by number; none where nothing is doubted.
 
-    Those without constraints are left out: orders, noisy families and ties say what the variables and rows are. So are
-    those about products of probabilities.
+    A confidence is the probability that a statement is true, for a method that `samples`; another one makes a cost of
+    it. Statements without constraints are left out: orders, noisy families and ties say what the variables and rows
+    are. So are those about products of probabilities.
     """
-    all_of_them = given_reliability(doubt) is not None or doubt is True
     statements = knowledge.statements
-    if not all_of_them and not any(expert_of(each) is not None for each in statements):
+    if not samples and not is_doubt_asked_for(knowledge, doubt):
         return np.zeros(0, dtype=np.int64)
+    all_of_them = given_reliability(doubt) is not None or doubt is True
     about = {*stated.linear.statements.tolist(), *stated.network_statements} - _about_products(stated)
     unsure = {
         number
@@ -60,10 +67,11 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool | flo
         if all_of_them or expert_of(each) is not None or getattr(each, "confidence", None) is not None
     }
     beyond = sorted(unsure & _about_products(stated))
-    if beyond and not about & unsure:
+    if beyond and (not about & unsure or any(getattr(statements[k], "confidence", None) is not None for k in beyond)):
         raise OptionError(
             f"“{statements[beyond[0]]}” may be wrong, but compares products of probabilities: how probable it is "
-            "cannot be computed. State it as certain, without doubt and outside of an expert's block, or leave it out."
+            "cannot be computed. State it as certain, without a confidence and outside of an expert's block, leave it "
+            "out, or use method=cmap, which makes a cost of a confidence."
         )
     return np.array(sorted(about & unsure), dtype=np.int64)
 

@@ -154,7 +154,7 @@ def _how_known(expert: ExpertReliability) -> str:
 
 
 def _doubted(fit: Fit) -> list[RenderableType]:
-    """Which statements are probably wrong, which comes before everything else."""
+    """How probable the statements are that may be wrong; which comes before everything else, if one is wrong."""
     if fit.doubt is None:
         return []
     first, *others = what_is_doubted(fit)
@@ -179,7 +179,10 @@ def _opening(fit: Fit) -> Sequence[RenderableType]:
     details = f"Method: {fit.method}. Log-likelihood of the data: {fit.log_likelihood:,.4f}. Time: {fit.seconds:.2f} s."
     unused = [Text(f"• {sentence}", style="yellow") for sentence in not_used_by_estimate(fit)]
     learned = Text(first_sentence(fit), style="bold"), *unused, Text(fit.status.value), Text(details, style="dim")
-    return (*_doubted(fit), *_contradictions(fit), *learned)
+    doubted = _doubted(fit)
+    if fit.doubt is not None and any(each.probability < PROBABLY for each in fit.doubt.statements):
+        return (*doubted, *_contradictions(fit), *learned)
+    return (*_contradictions(fit), *learned, *doubted)
 
 
 def _only_checked(fit: Fit) -> list[Finding]:
