@@ -31,6 +31,7 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "prior": (("experiments.prior",), ("--draws", "1", "--networks", "asia")),
     "calibration": (("experiments.calibration",), ("--trials", "1", "--minutes", "1")),
     "doubt": (("experiments.doubt",), ("--networks", "asia", "--minutes", "1")),
+    "questions": (("experiments.questions",), ("--draws", "1", "--networks", "asia", "--experts", "right")),
     "general": (("experiments.general",), ("--draws", "1", "--network", "asia")),
     "together": (("experiments.together",), ("--draws", "1", "--minutes", "1")),
     "classifier": (("experiments.classifier",), ("--splits", "1", "--table", "Iris", "--learner", "credo")),

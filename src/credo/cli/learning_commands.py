@@ -350,6 +350,11 @@ def demo(
     say("\nA new patient: 54 years old, a smoker, 133.5 mmHg; before the ECG, and after it is abnormal:\n")
     for answer in answers:
         say(str(answer))
+    decision, patient = example("heart") / "decision.credo", {"age": 54, "smoker": "yes", "pressure": 133.5}
+    say(f"\nWhat to do ({decision}): which test, what now, and what after an abnormal ECG?")
+    say(str(result.next_tests(patient, utilities=decision)).splitlines()[0])
+    say(str(result.decide(patient, utilities=decision)).splitlines()[0])
+    say(str(result.decide({**patient, "ecg": "abnormal"}, utilities=decision)).splitlines()[0])
 
 
 def studio(

@@ -302,7 +302,7 @@ def _sentences(found: Decision) -> Iterator[str]:
     yield f"{given}{verb}{chance}, by {amount_text(found.gain)}{ends}."
     for row in found.options.iter_rows(named=True):
         interval = ""
-        if row["low"] is not None:
+        if row["low"] is not None and row["low"] < row["high"]:  # else it is certain
             interval = f"  ({found.level:.0%} interval {amount_text(row['low'])} to {amount_text(row['high'])})"
         yield f"  {row['option']}: expected utility {amount_text(row['utility'])}{interval}"
     rules = [

@@ -341,11 +341,8 @@ def _sentences(found: NextTests) -> Iterator[str]:
         else:
             cost = f", cost {amount_text(row['cost'])}" if row["cost"] else ""
             what = f"{short_percent(row['share'])} of the uncertainty ({row['value']:.3f} bits){cost}"
-        best = (
-            ""
-            if row["probability_best"] is None
-            else f"; best with probability {belief_digits(row['probability_best'])}"
-        )
+        sure = row["probability_best"] if len(found.tests) > 1 else None
+        best = "" if sure is None else f"; best with probability {belief_digits(sure)}"
         yield f"  {row['test']}: {what}{best}"
     if len(useful) > SHOWN:
         yield f"  … and {len(useful) - SHOWN} more"

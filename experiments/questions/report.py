@@ -1,0 +1,43 @@
+"""From the errors after each answer to how many answers halve them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from experiments.questions.trials import ANSWERS, ROWS, STRATEGIES
+
+
+def write_report(results: pl.DataFrame, folder: Path) -> str:
+    """Write README.md, and return its text."""
+    lines = [
+        "# Which question next\n",
+        f"A simulated expert knows the true network; {ROWS} rows of data. After each of {ANSWERS} answers all is "
+        "learned again. Mean error over the interviews that all orders held, as a share of the error before the first "
+        "answer. Numbers are answered as precisely as “about p” in the language; all orders ask only about CPTs that "
+        "the target depends on.\n",
+        "- `credo`: the question that is expected to narrow the target most per minute.",
+        "- `random`: any question of the same grammar.",
+        "- `by weight`: numbers of CPTs, the most frequent configurations first.",
+        "- `file order`: numbers of CPTs as the file lists them.",
+    ]
+    for (target, expert), own in results.group_by("target", "expert", maintain_order=True):
+        complete = own.group_by("network", "draw").agg(pl.col("strategy").n_unique()).filter(strategy=len(STRATEGIES))
+        common = own.join(complete.select("network", "draw"), on=("network", "draw"), how="semi")
+        if not len(common):
+            continue
+        lines += [
+            "",
+            f"## {target}, expert {expert}: {len(complete)} interviews on {common['network'].n_unique()} networks\n",
+        ]
+        lines += ["| order | " + " | ".join(map(str, range(ANSWERS + 1))) + " | answers to halve |"]
+        lines += ["|---" * (ANSWERS + 3) + "|"]
+        for strategy in STRATEGIES:
+            means = common.filter(strategy=strategy).group_by("answers").agg(pl.col("error").mean()).sort("answers")
+            shares = (means["error"] / means["error"][0]).to_list()
+            halved = next((str(k) for k, share in enumerate(shares) if share <= 0.5), f"more than {ANSWERS}")
+            lines.append(f"| {strategy} | " + " | ".join(f"{share:.2f}" for share in shares) + f" | {halved} |")
+    text = "\n".join(lines) + "\n"
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    return text
