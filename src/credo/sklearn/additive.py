@@ -129,7 +129,7 @@ class AdditiveModel:
         if not missing.any() or not known.any():  # a value that no training row has stays missing, at the mean
             return np.full((1, int(missing.sum())), np.nan), np.ones(1)
         values, which = np.unique(self.rows[known][:, missing], axis=0, return_inverse=True)
-        shares = np.bincount(which.ravel(), self.weights[known], minlength=len(values))
+        shares: Numbers = np.bincount(which.ravel(), self.weights[known], minlength=len(values)).astype(np.float64)
         if len(values) > MOST_VALUES:  # about as many rows for each of those that are kept, in their order
             middles = np.cumsum(shares) - shares / 2
             wanted = (np.arange(MOST_VALUES) + 0.5) / MOST_VALUES * shares.sum()
