@@ -114,7 +114,7 @@ def test_learn_takes_the_file_alone(folder: Path) -> None:
     assert "patients: the probabilities of 3 variables were learned from 28 rows of data" in done.stdout
     assert "outcome has the states 0, 1, the values in the table." in done.stdout
     assert "Columns not used, because the knowledge does not mention them: id." in done.stdout.replace("\n", " ")
-    assert "95% interval" in done.stdout.splitlines()[-1]
+    assert "95% interval" in done.stdout.splitlines()[0]
     learned = credo.read_network(folder / "learned.bif")
     assert learned.parents["outcome"] == ("age", "bp")
     assert learned.variable("age").cuts == credo.CutPoints((40, 60))

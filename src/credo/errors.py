@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import islice
 from math import log10
-from typing import Any
+from typing import Any, TypeVar
 
 
 class CredoError(Exception):
@@ -94,6 +94,10 @@ class IncompleteCPTWarning(UserWarning):
     """Some distributions of a CPT in a network file are NaN, so that the variable has no CPT."""
 
 
+class MissingCodeWarning(UserWarning):
+    """Cells of a column look like codes for missing values, such as -999, n/a or unknown."""
+
+
 class LargeCPTWarning(UserWarning):
     """A variable has so many parents that few configurations have data, and that answers take long."""
 
@@ -130,6 +134,8 @@ class MissingFileError(FileError, FileNotFoundError):
 
 class DataError(CredoError, ValueError):
     """A table of data does not fit the network."""
+
+    cells: tuple[tuple[str, tuple[int, ...]], ...] = ()  # sentences with {rows}, and the rows, where cells are named
 
 
 class UnknownStateError(DataError):
@@ -291,6 +297,28 @@ class Status(Enum):
 
 # The one convention, in statements and in messages. Frames and arrays count from 0, so that messages say it.
 ROWS_FROM_1 = "Rows are counted from 1."
+AnyDataError = TypeVar("AnyDataError", bound=DataError)
+ROWS_OF_EXCEL = "Rows are numbered as in Excel."
+MOST_ROWS_NAMED = 10  # rows with the same wrong cell
+
+
+def cells_error(
+    kind: type[AnyDataError],
+    cells: Sequence[tuple[str, tuple[int, ...]]],
+    numbers: Sequence[int] | None = None,
+) -> AnyDataError:
+    """The error about cells: sentences in which {rows} stands for rows, counted from 1.
+
+    `numbers` are those of a spreadsheet in the place of 1, 2, …
+    """
+    shown = []
+    for sentence, rows in cells:
+        named = [f"{row if numbers is None else numbers[row - 1]:,}" for row in rows[:MOST_ROWS_NAMED]]
+        rest = f" and {len(rows) - MOST_ROWS_NAMED:,} more" if len(rows) > MOST_ROWS_NAMED else ""
+        shown.append(sentence.replace("{rows}", f"row{'s' if len(rows) > 1 else ''} {', '.join(named)}{rest}"))
+    error = kind("\n".join([*shown, ROWS_FROM_1 if numbers is None else ROWS_OF_EXCEL]))
+    error.cells = tuple(cells)
+    return error
 
 
 def is_text(text: str) -> bool:

@@ -17,7 +17,7 @@ from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_stated_forms
 from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_memory, estimating
 from credo.distributed.dask_executor import executor_for
-from credo.errors import CredoError, ImpossibleRowError, OptionError, Status, counted, listing
+from credo.errors import CredoError, ImpossibleRowError, MissingCodeWarning, OptionError, Status, counted, listing
 from credo.estimation.certain_zeros import with_certain_zeros
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.methods import choose_method
@@ -31,10 +31,13 @@ from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
 from credo.findings import Finding
+from credo.io.column_values import DOUBTFUL
 from credo.io.complete_rows import MISSING_VALUES, missing_value_findings
 from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.dataset import Dataset, Tables, no_data
 from credo.io.dialects import USUAL, format_of
+from credo.io.files import warn_caller
+from credo.io.missing_codes import SUSPECTED
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.io.origin import origin_of
@@ -172,6 +175,9 @@ def fit(
     others = (weights,) if isinstance(weights, str) else ()
     with counting_through(source):
         known, taken = knowledge_about(network, knowledge, None if has_partitions(source) else source, others)
+    for finding in taken:  # before anything is learned from them
+        if finding.kind in (SUSPECTED, DOUBTFUL):
+            warn_caller(str(finding), MissingCodeWarning)
     request = Request(
         method,
         None if prior is None else as_prior(prior, known.network),

@@ -40,7 +40,8 @@ def test_a_first_model_says_what_was_guessed_and_learns(folder: Path) -> None:
     assert "-999 in Age (years)" in text
     assert "variable severity: low, medium, high  # this order was guessed" in text
     assert '"Age (years)" depends on outcome' in text
-    fit = credo.fit(folder / "patients.credo", folder / "patients.csv", method="cmap")
+    with pytest.warns(credo.errors.MissingCodeWarning, match="-999 in 4 rows"):
+        fit = credo.fit(folder / "patients.credo", folder / "patients.csv", method="cmap")
     assert fit.network.parents["fever"] == ("outcome",)
     assert "patient_id" not in fit.network.names
     again = run("start", "patients.csv", folder=folder)

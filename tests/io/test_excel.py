@@ -115,7 +115,7 @@ def test_a_formula_that_gives_an_empty_text_is_a_missing_value(path: Path) -> No
 
 
 def test_errors_of_a_spreadsheet_are_no_states(path: Path) -> None:
-    with pytest.raises(UnknownStateError, match='Column grade, row 2: "#DIV/0!"'):
+    with pytest.raises(UnknownStateError, match='Column grade, row 3: "#DIV/0!".*\\nRows are numbered as in Excel'):
         read_table(NET, write(path, [["grade"], [1], ["#DIV/0!"]]))
 
 

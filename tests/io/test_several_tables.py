@@ -38,7 +38,8 @@ def test_a_column_that_one_table_lacks_is_missing_there() -> None:
 def test_numbers_in_one_table_and_words_in_another() -> None:
     first = pl.DataFrame({"dose": [1, 2, 2], "lung": ["no", "no", "yes"]})
     second = pl.DataFrame({"dose": ["1", "none"], "lung": ["no", "no"]})
-    fit = credo.fit("lung depends on dose\n", [first, second], method="ml")
+    with pytest.warns(credo.errors.MissingCodeWarning, match="“none” in 1 row"):
+        fit = credo.fit("lung depends on dose\n", [first, second], method="ml")
     assert set(fit.network.states("dose")) == {"1", "2", "none"}
 
 

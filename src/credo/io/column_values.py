@@ -6,23 +6,25 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.errors import ROWS_FROM_1, DataError, counted, listing
+from credo.errors import DataError, cells_error, counted, listing
 from credo.findings import Finding
 from credo.io.columns import MISSING_TEXTS, checked_values
 from credo.io.dialects import declaration, has_decimal_comma
 from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
-from credo.model.state_texts import number_of, plain, text_of
+from credo.model.state_texts import limit_of, number_of, number_within, plain, text_of
 from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl
 
+DOUBTFUL = "doubtful state"  # the kind of the finding
+MOST_WRONG = 10  # different cells that are no numbers, which a message lists
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
 FEW_TEXTS = 100  # of a column that are looked at first: most columns of texts have one that is no number among them
 # Words that often stand for a missing value, but may be states: only a reader knows.
@@ -98,6 +100,8 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
     mostly_numbers = len(ordered) - len(odd) > max(MOST_WHOLE_NUMBERS, len(odd))
     fractions = [cell for cell in odd if cell.rpartition(",")[2].strip("0")]  # 133,5 is measured; 1,0 may be a label
     with_commas = all(map(_COMMA.fullmatch, odd)) and (bool(fractions) or len(ordered) > MOST_WHOLE_NUMBERS)
+    if odd and mostly_numbers and all(map(limit_of, odd)):  # numbers, and detection limits such as <0.3
+        return replace(_of_numbers(column.name, checked_numbers(column)), distinct=len(ordered))
     rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
     doubtful = {cell: rows_of[cell] for cell in ordered if cell.casefold() in DOUBTFUL_TEXTS}
     return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text, doubtful)
@@ -158,15 +162,30 @@ def checked_numbers(column: pl.Series) -> Numbers:
     if column.dtype.is_float():  # NaN is a missing value there
         wrong = np.isinf(numbers)
     if wrong.any():
-        row = int(wrong.argmax())
-        hint = " Leave the cell empty if the value is missing."
-        if has_decimal_comma(column[row]):
-            with_point = column[row].strip().replace(",", ".")
-            hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
-        raise DataError(
-            f'Column {column.name} holds numbers, but "{column[row]}" in row {row + 1}.{hint} {ROWS_FROM_1}'
-        )
+        numbers = np.array(numbers)  # polars' own cannot be written to
+        places: dict[str, list[int]] = {}
+        for row in np.flatnonzero(wrong).tolist():
+            if (number := number_within(text_of(texts[row]))) is not None and math.isfinite(number):
+                numbers[row] = number  # a detection limit such as <0.3
+            else:
+                places.setdefault(str(column[row]), []).append(row + 1)
+        if places:
+            raise _not_numbers(column.name, places)
     return numbers
+
+
+def _not_numbers(name: str, places: Mapping[str, Sequence[int]]) -> DataError:
+    """The error for cells of a column of numbers that are none, all at once."""
+    hint = "Leave the cell empty if the value is missing."
+    first = next(iter(places))
+    if has_decimal_comma(first):
+        with_point = first.strip().replace(",", ".")
+        hint = f"Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
+    cells = [(f'Column {name} holds numbers, but "{text}" in {{rows}}.', tuple(rows)) for text, rows in places.items()]
+    shown, rest = cells[:MOST_WRONG], sum(len(rows) for _, rows in cells[MOST_WRONG:])
+    if rest:
+        hint = f"{counted(rest, 'more cell')} of {name} {'is no number' if rest == 1 else 'are no numbers'}. {hint}"
+    return cells_error(DataError, [*shown, (hint, ())])
 
 
 # Cells that may mean something else than they say ---------------------------------------------------------------------
@@ -193,7 +212,7 @@ def doubtful_findings(values: ColumnValues) -> list[Finding]:
     message = f"{values.name}: {listing(parts)} {'is' if len(parts) == 1 else 'are'} taken as {state}; "
     codes = ", ".join(values.doubtful)
     advice = f"empty cells are missing values. If these are, too, write `missing values: {codes}` in the text, or give"
-    return [Finding("doubtful state", f'{message}{advice} --missing "{codes}".', values.name)]
+    return [Finding(DOUBTFUL, f'{message}{advice} --missing "{codes}".', values.name)]
 
 
 _IDENTIFIER = re.compile(

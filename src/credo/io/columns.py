@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from credo.errors import (
-    ROWS_FROM_1,
     DataError,
     MissingColumnError,
     UnknownStateError,
+    cells_error,
     closest,
     counted,
     first_duplicate,
@@ -22,8 +22,9 @@ from credo.errors import (
     suggestion,
 )
 from credo.io.dialects import declaration, has_decimal_comma
+from credo.model.cut_points import CutPoints
 from credo.model.network import Network, Variable
-from credo.model.state_texts import is_number
+from credo.model.state_texts import is_number, limit_of, number_text
 from credo.model.state_texts import number_of as number_of
 from credo.model.state_texts import text_of as text_of
 from credo.types import MISSING as MISSING
@@ -81,9 +82,18 @@ class Lexicon:
             if candidate in MISSING_TEXTS:
                 return MISSING
         number = number_of(text.strip())
+        if number is None and self.variable.cuts is not None and (limit := limit_of(text)) is not None:
+            return code_beyond(self.variable.cuts, *limit)
         if number is None or self.variable.cuts is None:
             return None if number is None else self.by_number.get(number)
         return self.variable.cuts.code(number) if math.isfinite(number) else None
+
+
+def code_beyond(cuts: CutPoints, sign: str, limit: float) -> int | None:
+    """The state of a number of which only a limit is known: the lowest or the highest; None where it may be others."""
+    if sign.startswith("<"):
+        return 0 if (limit <= cuts.points[0] if sign == "<" else limit < cuts.points[0]) else None
+    return len(cuts.points) if limit >= cuts.points[-1] else None
 
 
 # Columns --------------------------------------------------------------------------------------------------------------
@@ -169,10 +179,16 @@ def _visible(name: str) -> str:
     return f'"{name}"' if name.isprintable() else ascii(name)
 
 
+MOST_UNKNOWN = 5  # values that a message spells out
+
+
 def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStateError:
     """The error for values that are not states: variable, value and row, counted from 1, of each."""
-    sentences = []
-    for variable, value, row in found[:5]:
+    rows_of: dict[tuple[str, str], tuple[Variable, object, list[int]]] = {}
+    for variable, value, row in found:
+        rows_of.setdefault((variable.name, str(value)), (variable, value, []))[2].append(row)
+    sentences: list[tuple[str, tuple[int, ...]]] = []
+    for variable, value, rows in list(rows_of.values())[:MOST_UNKNOWN]:
         hint = suggestion(str(value), variable.states)
         if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
             hint = f" It is not UTF-8: {SAVE_OR_DECLARE}{hint}"
@@ -180,10 +196,25 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
         if has_decimal_comma(value) and (variable.cuts is not None or any(map(is_number, variable.states))):
             with_point = str(value).strip().replace(",", ".")
             hint = f" Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
-        sentences.append(f'Column {variable.name}, row {row}: "{value}" {what} a state of {variable.name}.{hint}')
-    if len(found) > 5:
-        sentences.append(f"The table has {counted(len(found) - 5, 'more value')} of this kind.")
-    return UnknownStateError("\n".join([*sentences, ROWS_FROM_1]))
+        sentence = f'Column {variable.name}, {{rows}}: "{value}" {what} a state of {variable.name}.{hint}'
+        if variable.cuts is not None and (limit := limit_of(str(value))) is not None:
+            sentence = f'Column {variable.name}, {{rows}}: "{value}" {_beyond_cuts(variable.cuts, *limit)}'
+        sentences.append((sentence, tuple(rows)))
+    rest = len(rows_of) - MOST_UNKNOWN
+    if rest > 0:
+        sentences.append((f"The table has {counted(rest, 'more value')} of this kind.", ()))
+    return cells_error(UnknownStateError, sentences)
+
+
+def _beyond_cuts(cuts: CutPoints, sign: str, limit: float) -> str:
+    """What is wrong with a detection limit on the other side of a cut point, and what to do."""
+    is_low = sign.startswith("<")
+    point = number_text(cuts.points[0] if is_low else cuts.points[-1])
+    where, side = (f"below {point} or above it", "higher") if is_low else (f"above {point} or below it", "lower")
+    return (
+        f"is a detection limit, and may be {where}. Let the {'first' if is_low else 'last'} cut point be "
+        f"{number_text(limit)} or {side}, or leave the cell empty."
+    )
 
 
 def checked_values(column: pl.Series) -> pl.Series:

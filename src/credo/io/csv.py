@@ -33,7 +33,7 @@ from credo.core.csv import (
     read_decimals,
     scan,
 )
-from credo.errors import DataError, counted, readable_bytes
+from credo.errors import DataError, UnknownStateError, counted, readable_bytes
 from credo.io.columns import (
     MISSING,
     MISSING_TEXTS,
@@ -50,6 +50,7 @@ from credo.io.csv_records import Bytes, field_text, is_quoted, read_header, spli
 from credo.io.dataset import Dataset, code_type
 from credo.io.dialects import USUAL, as_utf8, with_points
 from credo.io.files import BROKEN_GZIP
+from credo.io.forks import has_queries
 from credo.io.frames import encode
 from credo.io.number_columns import NumbersSeen, merged, numbers_seen, read_cells
 from credo.model.cut_points import CutPoints
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 16 * 2**20
+READ_AGAIN_BYTES = 2**26  # of a file with a cell that is no state
 LONGEST_SHOWN = 100_000  # bytes of a wrong record that its message is made of
 LONGEST_RECORD = 16 * 2**20  # bytes; in a longer one, a quote is not closed
 UNKNOWN_AT_ONCE = 256  # texts that one scan may leave open before it is repeated
@@ -85,10 +87,27 @@ def stream_csv(
         require_distinct(header, path)
         return match_columns(header, network, others)
 
-    if table_format.decimal == ".":
-        yield from _stream(path, network.variables, match, progress, table_format)
-    else:
-        yield from _stream_with_points(path, network, match, progress, table_format)
+    try:
+        if table_format.decimal == ".":
+            yield from _stream(path, network.variables, match, progress, table_format)
+        else:
+            yield from _stream_with_points(path, network, match, progress, table_format)
+    except UnknownStateError as error:
+        raise _all_wrong_cells(path, network, table_format) or error from None
+
+
+def _all_wrong_cells(path: Path, network: Network, table_format: TableFormat) -> UnknownStateError | None:
+    """The error about all cells of a file that are no states; None where it is too large to be read again for that."""
+    if path.stat().st_size > READ_AGAIN_BYTES or not has_queries():
+        return None
+    try:
+        texts = read_csv_texts(path, lambda header: match_columns(header, network).variables, table_format)
+        encode(texts, match_columns(texts.columns, network), network)
+    except UnknownStateError as error:
+        return error
+    except DataError:  # such as a cell that is not UTF-8, which was said already
+        return None
+    return None
 
 
 def read_csv_texts(

@@ -21,12 +21,13 @@ from credo.errors import (
     DataError,
     MissingExtraError,
     TooLargeError,
+    cells_error,
     listing,
     readable_bytes,
     suggestion,
 )
 from credo.io.columns import no_rows, require_distinct, text_of
-from credo.io.dialects import USUAL, declaration, with_points
+from credo.io.dialects import USUAL, declaration, format_of, with_points
 from credo.io.files import ALWAYS_UNPACKED, LARGEST_RATIO, unreadable
 from credo.memory import memory_limit_or_default
 from credo.options import TableFormat
@@ -58,6 +59,23 @@ def read_sheet(path: Path, choose: Choose, table_format: TableFormat = USUAL) ->
         if any(value is None for column in columns for value in column) and _has_formulas(path):
             _require_computed(path, title, places)
     return dict(zip(names, columns, strict=True))
+
+
+@contextmanager
+def rows_as_in_excel(table: Any) -> Iterator[None]:
+    """Errors about cells of an Excel file number its rows as Excel does; those of other tables stay as they are."""
+    try:
+        yield
+    except DataError as error:
+        if not error.cells or not isinstance(table, str | os.PathLike):
+            raise
+        path = Path(table)
+        if not path.name.lower().endswith(EXCEL_ENDINGS):
+            raise
+        with _excel_errors(path), _workbook(path, data_only=True) as workbook:
+            sheet = _chosen_sheet(workbook, format_of(table).sheet, path)
+            _, *numbers = [number for number, _ in _filled_rows(sheet, str(path))]
+        raise cells_error(type(error), error.cells, numbers) from None
 
 
 def sheet_names(path: Path) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ from credo.types import Codes, Indices, Numbers
 if TYPE_CHECKING:
     import polars as pl
 
+MOST_PLACES = 1_000  # of the same wrong cell that are counted
+
 
 def looked_up(frame: pl.LazyFrame, columns: Columns, network: Network) -> tuple[pl.LazyFrame, frozenset[str]]:
     """The frame with its text columns as places in a list of states, then texts for missing values; null if unknown.
@@ -131,7 +133,9 @@ def _cut_cells(
     which = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
     codes, numbers, wrong = read_cells(list(places), Lexicon.of(variable))
     distinct = list(places)
-    unknown += [(variable, distinct[place], cells.index(distinct[place])) for place in wrong]
+    for place in wrong:
+        rows = np.flatnonzero(which == place)[:MOST_PLACES].tolist()
+        unknown += [(variable, distinct[place], row) for row in rows]
     return codes[which], numbers[which]
 
 
@@ -154,8 +158,8 @@ def _encode_column(
     codes = [lexicon.code(value) for value in values]
     for value, code in zip(values, codes, strict=True):
         if code is None:
-            row = (column == value).arg_max() or 0
-            unknown.append((variable, text_of(value), first_row + row + 1))
+            rows = (column == value).arg_true().to_list()[:MOST_PLACES]
+            unknown += [(variable, text_of(value), first_row + row + 1) for row in rows]
     if unknown:
         return np.full(len(column), MISSING, dtype=np.int32)
     encoded = column.replace_strict(values, pl.Series(codes, dtype=pl.Int32), return_dtype=pl.Int32)
@@ -167,9 +171,7 @@ def _encode_values(
 ) -> NDArray[np.int32]:
     """The same in plain Python, which needs no query of polars."""
     codes = {value: lexicon.code(value) for value in dict.fromkeys(values)}
-    unknown += [
-        (lexicon.variable, text_of(value), first_row + values.index(value) + 1)
-        for value, code in codes.items()
-        if code is None
-    ]
+    for wrong in [value for value, code in codes.items() if code is None]:
+        rows = [row for row, value in enumerate(values) if value == wrong][:MOST_PLACES]
+        unknown += [(lexicon.variable, text_of(wrong), first_row + row + 1) for row in rows]
     return np.array([MISSING if (code := codes[value]) is None else code for value in values], dtype=np.int32)

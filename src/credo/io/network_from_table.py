@@ -24,6 +24,7 @@ from credo.io.column_values import (
 from credo.io.complete_rows import missing_value_findings
 from credo.io.cut_rules import SLACK, equal_width_points, quantile_points, supervised_points
 from credo.io.dialects import declaration, declared
+from credo.io.excel import rows_as_in_excel
 from credo.io.missing_codes import code_findings
 from credo.io.tables import read_table
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles, Supervised, as_rule
@@ -125,6 +126,19 @@ def network_of_columns(
         return [name for name in found if name in names] or found[:1]  # one column, to count rows
 
     frame = read_frame(table, chosen_columns)
+    with rows_as_in_excel(table):
+        return _of_frame(frame, header, parents, states, bins, variables, categories)
+
+
+def _of_frame(
+    frame: pl.DataFrame,
+    header: Sequence[str],
+    parents: Mapping[str, Sequence[str]],
+    states: Mapping[str, Sequence[object]],
+    bins: Mapping[str, BinRule] | BinRule | None,
+    variables: Sequence[str] | None,
+    categories: Mapping[str, Categories],
+) -> NetworkFromTable:
     require_separated(header)
     names, is_open = _names(header, parents, states, bins, variables)
     columns = {name: column_values(frame[name]) for name in names if name in frame.columns}

@@ -27,8 +27,8 @@ from credo.errors import (
 )
 from credo.io.columns import NO_COLUMNS, Columns, match_columns, no_rows, no_weight, text_of
 from credo.io.dataset import Dataset, Tables, checked_weights, concatenate, fitting
-from credo.io.dialects import USUAL, declaration, declared, format_of, has_decimal_comma, require_only
-from credo.io.excel import EXCEL_ENDINGS, read_sheet, texts_of
+from credo.io.dialects import USUAL, DeclaredTable, declaration, declared, format_of, has_decimal_comma, require_only
+from credo.io.excel import EXCEL_ENDINGS, read_sheet, rows_as_in_excel, texts_of
 from credo.io.files import require_file, unreadable
 from credo.io.forks import has_queries, require_queries
 from credo.io.frames import encode, encode_looked_up, looked_up
@@ -258,7 +258,8 @@ def _part_of_excel(network: Network, path: Path, others: Sequence[str], table_fo
         texts_of(name, values, network.states(name) if name in network else (), table_format.decimal)
         for name, values in read_sheet(path, choose, table_format).items()
     ]
-    return encode(pl.DataFrame(texts), columns, network)
+    with rows_as_in_excel(DeclaredTable(path, table_format)):
+        return encode(pl.DataFrame(texts), columns, network)
 
 
 def unknown_ending(path: Path) -> DataError:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from credo.errors import CredoError, OptionError, closest, listing
 from credo.findings import Finding
 from credo.io.categories import declared_categories, read_frame
+from credo.io.excel import rows_as_in_excel
 from credo.io.missing_codes import without_codes
 from credo.io.network_files import NetworkLike, read_network
 from credo.io.network_from_table import NetworkFromTable, network_of_columns, require_separated
@@ -178,14 +179,15 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
         return [column for column in found if column in mentions] or found[:1]  # one column, to count rows
 
     frame = read_frame(table, chosen_columns)
-    made = network_of_columns(
-        frame,
-        parents=structure.parents,
-        states={each: states for each, states in structure.states.items() if each in mentions},
-        bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
-        variables=list(mentions),
-        categories=declared_categories(table),
-    )
+    with rows_as_in_excel(table):
+        made = network_of_columns(
+            frame,
+            parents=structure.parents,
+            states={each: states for each, states in structure.states.items() if each in mentions},
+            bins={variable: _rule(cut) for variable, cut in structure.cuts.items()},
+            variables=list(mentions),
+            categories=declared_categories(table),
+        )
     used = {*mentions, *others, *(tie.by for tie in parsed.statements if isinstance(tie, TiedRows))}
     findings = [finding for finding in made.findings if finding.kind != NOT_USED]
     if unused := [column for column in header if column not in used]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 LARGEST_WRITTEN_OUT = 1e15  # a whole number from here on has an exponent
+_LIMIT = re.compile(r"(<=|>=|<|>|≤|≥)\s*([+-]?[\d.][\d.eE+-]*)")
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?")
 
 
@@ -43,6 +44,23 @@ def state_of(value: object) -> object:
     """A state that was given as a number or a truth value, as text; anything else is returned as it is."""
     is_number = isinstance(value, bool | int | float | np.bool_ | np.number)
     return text_of(plain(value)) if is_number and value == value else value
+
+
+def limit_of(text: str) -> tuple[str, float] | None:
+    """A detection limit such as `<0.3` or `>= 500`: its sign and its number; None for every other text."""
+    found = _LIMIT.fullmatch(text.strip())
+    number = None if found is None else number_of(found[2])
+    if found is None or number is None:
+        return None
+    return {"≤": "<=", "≥": ">="}.get(found[1], found[1]), number
+
+
+def number_within(text: str) -> float | None:
+    """A number that a cell of a measured column stands for: itself, or one just beyond a detection limit."""
+    if (number := number_of(text)) is not None or (limit := limit_of(text)) is None:
+        return number
+    sign, end = limit
+    return end if "=" in sign else float(np.nextafter(end, -np.inf if sign == "<" else np.inf))
 
 
 def is_number(text: str) -> bool:
