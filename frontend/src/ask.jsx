@@ -4,6 +4,7 @@ import { post } from "./api.js";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { Cases } from "./cases.jsx";
 import { LearnNow } from "./learn.jsx";
+import { Next } from "./next.jsx";
 import { Scores } from "./scores.jsx";
 import { at, givenNow, knownOf, labelOf } from "./names.js";
 import { percent } from "./states.js";
@@ -331,6 +332,7 @@ export function AskPanel() {
         <>
           <h3>More about it</h3>
           <Sensitivity variable={variable} state={state} />
+          <Next variable={variable} />
           <Explanation />
           <Scores variable={variable} state={state} />
         </>

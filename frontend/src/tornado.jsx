@@ -1,5 +1,5 @@
-// A tornado: how far an answer moves with each number that it rests on, the widest on top. Where there are draws, it is how
-// uncertain the answer is because the number is; otherwise what one point more or less of the number does.
+// A tornado: how far an answer moves with each number that it rests on, the widest on top. Where there are draws, the ends
+// are the answers with the number at the ends of its 95% interval; otherwise with a point more or less of the number.
 import { percent } from "./states.js";
 
 const ROW = 34;
@@ -9,8 +9,9 @@ const bounded = (value) => Math.min(1, Math.max(0, value));
 
 export function Tornado({ probability, parameters }) {
   const rows = parameters.slice(0, 8).map((each) => {
-    const half = each.contribution ?? Math.abs(each.change_per_point);
-    return { ...each, half, ends: [bounded(probability - half), bounded(probability + half)] };
+    const point = each.change_per_point;
+    const ends = (each.contribution !== undefined ? [each.at_low, each.at_high] : [probability - point, probability + point]).map(bounded);
+    return { ...each, half: Math.max(...ends.map((end) => Math.abs(end - probability))), ends };
   });
   rows.sort((one, other) => other.half - one.half);
   const hasDraws = parameters[0]?.contribution !== undefined;
@@ -21,7 +22,7 @@ export function Tornado({ probability, parameters }) {
   return (
     <figure className="tornado">
       <figcaption>
-        {hasDraws ? "How far the answer may be from what is shown, because each of these numbers is uncertain" : "How far the answer moves, if each of these numbers were a point smaller or larger"}
+        {hasDraws ? "The answer, if each of these numbers were at the lower (pale) or the upper end (dark) of its 95% interval" : "How far the answer moves, if each of these numbers were a point smaller or larger"}
       </figcaption>
       <svg viewBox={`0 0 ${LEFT + WIDTH + 8} ${height}`} role="img" aria-label={rows.map((each) => `${each.parameter}: ±${(100 * each.half).toFixed(1)} points`).join("; ")}>
         {rows.map((each, index) => (

@@ -51,6 +51,29 @@ def test_answers_are_those_of_the_fit(learned: Studio) -> None:
     assert found["probability"] == fit.sensitivity("P(disease=1 | ecg=abnormal)").probability
 
 
+def test_what_comes_next_follows_the_text_without_learning_again(learned: Studio) -> None:
+    fit = learned.session.require_fit()
+    given = {"variable": "disease", "evidence": {"smoker": "yes"}}
+    found = learned.post("/api/next", given).json()
+    best = fit.next_tests("smoker=yes", "disease")
+    assert found["tests"]["sentence"] == str(best).splitlines()[0]
+    assert found["tests"]["tests"][0]["test"] == best.best
+    assert "decision" not in found
+    assert "write a decision" in found["hint"]
+    lines = (
+        "decision treat: no, yes\nutility of disease=1, treat=no is -100\nutility of treat=yes is -30\ncost of ecg is 2"
+    )
+    text = learned.session.require_opened().document.text
+    learned.change(f"{text}\n{lines}\n")
+    found = learned.post("/api/next", given).json()
+    decided = fit.decide("smoker=yes", utilities=lines)
+    assert found["decision"]["sentence"] == str(decided).splitlines()[0]
+    assert found["decision"]["best"] == decided.best
+    assert any("above P(disease=1 | smoker=yes) = 30.0%" in rule for rule in found["decision"]["rules"])
+    assert found["gains"]["tests"][0]["test"] == fit.next_tests("smoker=yes", utilities=lines).best
+    learned.change(text)
+
+
 def test_a_table_is_scored_and_can_be_had_as_a_file(learned: Studio) -> None:
     found = learned.post("/api/predict", {"targets": ["disease"]}).json()
     assert found["total"] == 220
@@ -115,6 +138,8 @@ def test_what_breaks_in_the_studio_itself_is_a_message(target: Studio, monkeypat
         ("/api/marginals", {"soft": {"ecg": 3}}),
         ("/api/most-probable", {"evidence": {"ecg": "x"}}),
         ("/api/sensitivity", {}),
+        ("/api/next", {"variable": "nobody"}),
+        ("/api/next", {"variable": "disease", "do": {"smoker": "no"}}),
         ("/api/predict", {"targets": []}),
         ("/api/predict", {"targets": ["nobody"]}),
         ("/api/learn", {"method": "magic"}),
@@ -257,6 +282,7 @@ KEYS = {
     "/api/marginals": ("evidence", "do", "soft", "before"),
     "/api/most-probable": ("evidence", "do", "soft"),
     "/api/sensitivity": ("variable", "state", "evidence", "do", "soft"),
+    "/api/next": ("variable", "evidence", "do", "soft"),
     "/api/predict": ("targets",),
     "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "given", "low", "high", "about"),
     "/api/learn": ("method", "prior", "seed", "starts", "complete_rows"),

@@ -91,9 +91,20 @@ def test_a_tornado_shows_what_an_answer_rests_on(learned_tab: Tab) -> None:
     page = learned_tab.page
     state(page, "ecg", "abnormal").click()
     page.get_by_role("button", name="What is it sensitive to?").click()
-    widest = re.compile(r"^P\(ecg=\w+ \| disease=0\): ±[1-9]\.\d points")
+    widest = re.compile(r"^P\(ecg=\w+ \| disease=0\): ±1?\d\.\d points")
     expect(page.locator(".tornado svg")).to_have_attribute("aria-label", widest)
     assert page.locator(".tornado .more").count() >= 3
+
+
+def test_a_case_leads_to_a_test_and_a_decision(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    state(page, "smoker", "yes").click()
+    page.get_by_label("How probable is").select_option("disease")
+    ask = page.get_by_role("button", name="Which test next, and what to do?")
+    ask.click()
+    expect(page.get_by_text("Given smoker=yes, observe ecg next", exact=False)).to_be_visible()
+    expect(page.get_by_text("For what to do, write a decision", exact=False)).to_be_visible()
+    assert learned_tab.complaints == []
 
 
 @pytest.mark.slow

@@ -80,6 +80,11 @@ class Decision:
     level: float
     note: str = ""
 
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What would change the choice, in sentences: probabilities, then utilities."""
+        return tuple(_changes(self))
+
     def __str__(self) -> str:
         return "\n".join(_sentences(self))
 
@@ -305,21 +310,25 @@ def _sentences(found: Decision) -> Iterator[str]:
         if row["low"] is not None and row["low"] < row["high"]:  # else it is certain
             interval = f"  ({found.level:.0%} interval {amount_text(row['low'])} to {amount_text(row['high'])})"
         yield f"  {row['option']}: expected utility {amount_text(row['utility'])}{interval}"
+    if found.changes:
+        yield "What would change that:"
+        yield from (f"  {each}" for each in found.changes)
+    if found.note:
+        yield found.note
+
+
+def _changes(found: Decision) -> list[str]:
     rules = [
-        f"  {row['above']} above {row['probability']} = {percent_digits(row['threshold'])}, {row['below']} below it; "
+        f"{row['above']} above {row['probability']} = {percent_digits(row['threshold'])}, {row['below']} below it; "
         f"now it is {percent_digits(row['now'])}"
         for row in found.thresholds.iter_rows(named=True)
     ]
     flips = [
-        f"  {row['then']}, if the {row['utility']} were {'above' if row['threshold'] > row['now'] else 'below'} "
+        f"{row['then']}, if the {row['utility']} were {'above' if row['threshold'] > row['now'] else 'below'} "
         f"{amount_text(row['threshold'])}; it is {amount_text(row['now'])} now"
         for row in found.utilities.iter_rows(named=True)
     ]
-    if rules or flips:
-        yield "What would change that:"
-        yield from [*rules[:SHOWN], *flips[:SHOWN]]
-    if found.note:
-        yield found.note
+    return [*rules[:SHOWN], *flips[:SHOWN]]
 
 
 def amount_text(value: float) -> str:

@@ -76,6 +76,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/marginals", _marginals),
         route("/api/most-probable", _most_probable),
         route("/api/sensitivity", _sensitivity),
+        route("/api/next", _next),
         route("/api/predict", _predict),
         route("/api/predictions", _predictions, "GET"),
         route("/api/picture", _picture, "GET"),
@@ -228,6 +229,10 @@ async def _most_probable(request: Request, session: Session) -> Any:
 
 async def _sensitivity(request: Request, session: Session) -> Any:
     return await session.sensitivity(await json_of(request))
+
+
+async def _next(request: Request, session: Session) -> Any:
+    return await session.next_steps(await json_of(request))
 
 
 async def _predict(request: Request, session: Session) -> Any:

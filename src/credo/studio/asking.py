@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from credo.errors import CredoError, OptionError, QueryError
+from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
 from credo.knowledge.query import Query
 from credo.model.alignment import aligned_cpt
 from credo.model.expansion import expand
 from credo.posterior.draws import MOST_CELLS, MOST_DRAWS
 from credo.questions.evidence import as_given
 from credo.questions.marginals import marginals_given, marginals_of_network
+from credo.questions.next_tests import NOTHING, NextTests
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit
 from credo.statistics.network_comparison import compare_networks
@@ -23,6 +26,8 @@ from credo.studio.support import support
 QUICK_CELLS = 10_000_000  # of all cliques under all draws: about a third of a second
 MOST_CHANGES = 50  # of numbers, between two fits
 LEAST_CHANGE = 0.005  # less is no change that two percentages show
+MOST_TESTS = 8  # that a page lists
+DECISION_LINES = (DecisionDeclaration, UtilityDeclaration, CostDeclaration)
 MOST_NUMBERS = 12  # that an answer is most sensitive to
 
 
@@ -117,6 +122,35 @@ def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": found.parameters.head(MOST_NUMBERS).to_dicts(),
         "evidence": found.evidence.to_dicts(),
     }
+
+
+def next_data(fit: Fit, declarations: Iterable[object], request: Mapping[str, Any]) -> dict[str, Any]:
+    """Which observation would tell most about a variable, and what to do where the text has a decision."""
+    evidence, do, soft = given_of(request)
+    if do or soft:
+        raise OptionError("Tests and decisions are for what was observed: forget uncertain findings and what was set.")
+    variable, answer = str(request.get("variable")), dict[str, Any]()
+    if variable not in evidence:
+        found = fit.next_tests(evidence, variable)
+        answer["tests"] = _tests_data(found)
+    lines = [each for each in declarations if isinstance(each, DECISION_LINES)]
+    if any(isinstance(each, UtilityDeclaration) for each in lines):
+        decided = fit.decide(evidence, utilities=lines)
+        answer["decision"] = {
+            **decided.to_dict(),
+            "sentence": str(decided).splitlines()[0],
+            "rules": list(decided.changes),
+        }
+        with suppress(OptionError):  # where nothing is left to observe
+            answer["gains"] = _tests_data(fit.next_tests(evidence, utilities=lines))
+    else:
+        answer["hint"] = "For what to do, write a decision: decision treat: no, yes; and what each outcome is worth."
+    return answer
+
+
+def _tests_data(found: NextTests) -> dict[str, Any]:
+    tests = found.tests.filter(found.tests["value"] > NOTHING).head(MOST_TESTS).to_dicts()
+    return {"sentence": str(found).splitlines()[0], "by": found.by, "goal": found.goal, "tests": tests}
 
 
 def comparison_data(opened: Opened) -> dict[str, Any] | None:

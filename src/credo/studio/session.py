@@ -24,7 +24,7 @@ from credo.results.fit_results import Fit
 from credo.saving.fits import load
 from credo.shipped import example_names
 from credo.studio import learning
-from credo.studio.asking import bars_data, given_of, require_supported, sensitivity_data
+from credo.studio.asking import bars_data, given_of, next_data, require_supported, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.data_view import columns_data, rows_data
 from credo.studio.document import Document
@@ -344,6 +344,13 @@ class Session:
         names = [str(request.get("variable")), *(name for each in given_of(request) for name in each)]
         require_supported(self.require_opened(), fit, [name for name in names if name in fit.network])
         return await asyncio.to_thread(sensitivity_data, fit, request)
+
+    async def next_steps(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Which observation would tell most in a case, and what to do."""
+        fit, opened = self.require_fit(), self.require_opened()
+        require_supported(opened, fit, fit.network.names)
+        knowledge = opened.reading.knowledge or fit.knowledge
+        return await asyncio.to_thread(next_data, fit, knowledge.declarations, request)
 
     async def predict(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Predict some variables for every row of the table; all rows are in a file to download."""
