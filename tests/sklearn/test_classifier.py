@@ -213,7 +213,7 @@ def test_a_whole_network_is_learned() -> None:
 
 def test_the_default_averages_and_keeps_directions() -> None:
     features, target = patients(60)
-    model = KnowledgeClassifier(RAISES, trust=1).fit(features, target)
+    model = KnowledgeClassifier(RAISES, doubt=0).fit(features, target)
     assert set(model.weights_) == {"additive", "network"}
     assert sum(model.weights_.values()) == pytest.approx(1)
     states = pd.DataFrame(list(np.ndindex(2, 2, 2, 2)), columns=list(NAMES))
@@ -240,13 +240,13 @@ def test_rows_overrule_a_wrong_direction_that_is_not_certain() -> None:
     features = rng.normal(size=(120, 6))
     target = (features[:, 0] + 0.3 * rng.normal(size=120) > 0).astype(int)
     chances = [
-        KnowledgeClassifier("x0 lowers y", trust=trust).fit(features, target).predict_proba(features)[:, 1]
-        for trust in (0.9, 1.0)
+        KnowledgeClassifier("x0 lowers y", doubt=doubt).fit(features, target).predict_proba(features)[:, 1]
+        for doubt in (0.1, 0.0)
     ]
     assert np.corrcoef(chances[0], target)[0, 1] > 0.8
     assert np.corrcoef(chances[1], target)[0, 1] < 0.5
-    with pytest.raises(credo.OptionError, match="trust"):
-        KnowledgeClassifier(trust=2).fit(features, target)
+    with pytest.raises(credo.OptionError, match="doubt"):
+        KnowledgeClassifier(doubt=2).fit(features, target)
 
 
 def test_many_features_need_no_network() -> None:

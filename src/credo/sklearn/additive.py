@@ -167,9 +167,9 @@ def learn_additive(
     labels: Indices,
     weights: Numbers,
     seed: int,
-    trust: float = 1.0,
+    reliability: float = 1.0,
 ) -> AdditiveModel:
-    """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `trust`."""
+    """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `reliability`."""
     rng = np.random.default_rng([seed, 4])
     table = np.column_stack(features)
     kept = np.sort(rng.choice(len(table), MOST_ROWS, replace=False)) if len(table) > MOST_ROWS else slice(None)
@@ -181,12 +181,12 @@ def learn_additive(
     signed = np.array([False, *(curve.sign != 0 for curve in curves for _ in curve.groups)])
     groups = np.array([group for curve in curves for group in curve.groups], dtype=np.int64)
     interactions = None
-    if sum(bool(curve.groups) for curve in curves) > 1 and (trust < 1.0 or not signed.any()):
+    if sum(bool(curve.groups) for curve in curves) > 1 and (reliability < 1.0 or not signed.any()):
         interactions = _interactions(design, 1 + np.flatnonzero(groups == 0), weights)
         design = np.hstack([design, interactions.columns(design)])
         more = design.shape[1] - len(signed)
         signed, groups = np.append(signed, [False] * more), np.append(groups, [2] * more)
-    draws = _gibbs(design, labels, weights, signed, groups, trust, np.random.default_rng([seed, 3]))
+    draws = _gibbs(design, labels, weights, signed, groups, reliability, np.random.default_rng([seed, 3]))
     return AdditiveModel(tuple(curves), means, interactions, draws, seen, counts)
 
 
@@ -236,7 +236,7 @@ def _gibbs(
     weights: Numbers,
     signed: Numbers,
     groups: Indices,
-    trust: float,
+    reliability: float,
     rng: np.random.Generator,
 ) -> Numbers:
     """Draws of all effects, (draws, columns); see the beginning of this file."""
@@ -261,7 +261,7 @@ def _gibbs(
         for k in rng.permutation(columns).tolist():
             rest = effects @ gram[k] - gram[k, k] * effects[:, k]
             means, deviation = (moments[:, k] - rest) / precisions[:, k], deviations[:, k]
-            effects[:, k] = _directed(means, deviation, trust, rng) if signed[k] else means + deviation * noise[k]
+            effects[:, k] = _directed(means, deviation, reliability, rng) if signed[k] else means + deviation * noise[k]
         for group, scale in enumerate(SCALES.tolist()):
             squares = (effects[:, 1:][:, groups == group] ** 2).sum(axis=1)
             shapes = rng.standard_gamma((FREEDOM + sizes[group]) / 2, chains)
@@ -271,10 +271,10 @@ def _gibbs(
     return np.concatenate(kept)
 
 
-def _directed(means: Numbers, deviations: Numbers, trust: float, rng: np.random.Generator) -> Numbers:
-    """Normal variates whose density is multiplied by `trust` above zero, and by the rest below."""
-    above, below = trust * ndtr(means / deviations), (1.0 - trust) * ndtr(-means / deviations)
-    side = np.where(rng.random(means.shape) * (above + below) < above, 1.0, -1.0) if trust < 1.0 else 1.0
+def _directed(means: Numbers, deviations: Numbers, reliability: float, rng: np.random.Generator) -> Numbers:
+    """Normal variates whose density is multiplied by `reliability` above zero, and by the rest below."""
+    above, below = reliability * ndtr(means / deviations), (1.0 - reliability) * ndtr(-means / deviations)
+    side = np.where(rng.random(means.shape) * (above + below) < above, 1.0, -1.0) if reliability < 1.0 else 1.0
     return np.asarray(side * _positive(side * means, deviations, rng))
 
 

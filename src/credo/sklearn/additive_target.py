@@ -69,7 +69,7 @@ def learn_additive_target(
     *,
     classes: int,
     seed: int,
-    trust: float,
+    reliability: float,
 ) -> AdditiveTarget:
     """Learn one model for two classes; for more, one for each class.
 
@@ -81,7 +81,7 @@ def learn_additive_target(
         for name, of_feature in zip(frame.columns, values, strict=True)
     ]
     models = tuple(
-        learn_additive(values, curves, (labels == label).astype(np.int64), weights, seed, trust)
+        learn_additive(values, curves, (labels == label).astype(np.int64), weights, seed, reliability)
         for label in (range(classes) if classes > 2 else (1,))
     )
     return AdditiveTarget(features, models)

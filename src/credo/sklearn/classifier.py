@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from credo.results.fit_results import Fit
 
 BINS = 3
-TRUST = 0.9  # as an expert's reliability, where nothing is known of it
+DOUBT = 0.1  # as of an expert of whom nothing is known
 MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
 MOST_ROWS = 20_000  # that the average learns from: with more, a network alone takes less time and loses nothing
 ROWS_AT_ONCE = 2**12  # whose draws are in memory together
@@ -107,8 +107,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         A network that contains the target.
     model : {"auto", "average", "network"}, default "auto"
         The average, or one network; "auto" decides as described above.
-    trust : float, default 0.9
-        How probable it is that a stated direction is right, in the additive model, before any row is seen; 1 means that
+    doubt : float, default 0.1
+        How probable it is that a stated direction is wrong, in the additive model, before any row is seen; 0 means that
         it holds in every draw. A network keeps to all statements, unless `options={"doubt": True}`.
     method : str, default "auto"
         A method of `credo.fit`, for the network.
@@ -154,7 +154,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         target: str | None = None,
         network: NetworkLike | None = None,
         model: str = "auto",
-        trust: float = TRUST,
+        doubt: float = DOUBT,
         method: str = "auto",
         prior: PriorLike | None = None,
         bins: int | Mapping[str, int | Sequence[float]] = BINS,
@@ -166,7 +166,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         self.target = target
         self.network = network
         self.model = model
-        self.trust = trust
+        self.doubt = doubt
         self.method = method
         self.prior = prior
         self.bins = bins
@@ -357,9 +357,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         """1 and −1 for features with a stated direction; None if one network is to be learned alone."""
         if self.model not in ("auto", "average", "network"):
             raise OptionError(f'model is "auto", "average" or "network", not {self.model!r}.')
-        trust: Any = self.trust
-        if not (isinstance(trust, Real) and 0.5 <= float(trust) <= 1.0):
-            raise OptionError(f"trust is a probability from 0.5 to 1; it is {trust!r}.")
+        doubt: Any = self.doubt
+        if not (isinstance(doubt, Real) and 0.0 <= float(doubt) <= 0.5):
+            raise OptionError(f"doubt is a probability from 0 to 0.5; it is {doubt!r}.")
         if self.model == "network":
             return None
         settings = {"method": self.method != "auto", "prior": self.prior is not None, "options": bool(self.options)}
@@ -403,7 +403,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             weights,
             classes=len(self.classes_),
             seed=self._seed_used,
-            trust=self.trust,
+            reliability=1.0 - self.doubt,
         )
 
     def _draws(self, frame: pl.DataFrame) -> dict[str, Numbers]:
