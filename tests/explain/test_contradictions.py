@@ -21,7 +21,7 @@ from credo.explain.contradictions import (
     possibly_contradicted,
 )
 from credo.explain.explanation import Effect
-from credo.explain.plausibility import EQUALITY_TOLERANCE, Verdict, dirichlet_draws
+from credo.explain.plausibility import Verdict, dirichlet_draws
 from credo.explain.tail_bounds import tail_bounds
 from credo.io.tables import read_table
 from credo.knowledge import Knowledge
@@ -30,6 +30,7 @@ from credo.model.network import Network
 from credo.report.notebook import fit_html
 from credo.statistics.counts import Counts, count, layout_for_counts
 from credo.testing import made_up_network, random_network, true_statements
+from credo.tolerances import EQUALITY_WIDTH
 
 PUMPS = Network({"pump1": ["ok", "failed"], "alarm": ["no", "yes"]}, parents={"alarm": ["pump1"]})
 CELLS = {("ok", "no"): 180, ("ok", "yes"): 6, ("failed", "no"): 2, ("failed", "yes"): 12}
@@ -65,10 +66,10 @@ def test_bounds_on_tails_hold(seed: int) -> None:
     block = one_block(constraints)
     assert block is not None
     concentration = 1.0 + rng.integers(0, [3, 40][seed % 2], block.size)
-    bounds = tail_bounds(block, concentration, EQUALITY_TOLERANCE)
+    bounds = tail_bounds(block, concentration, EQUALITY_WIDTH)
     theta = dirichlet_draws(rng, block, concentration, 4_000)
     values = block.linear.values(theta) - block.linear.bounds
-    held = np.where(block.linear.equality, np.abs(values) <= EQUALITY_TOLERANCE, values <= 0.0).mean(axis=0)
+    held = np.where(block.linear.equality, np.abs(values) <= EQUALITY_WIDTH, values <= 0.0).mean(axis=0)
     logs = [np.log(theta[:, list(each.indices)]) @ each.exponents <= each.log_bound for each in block.products]
     held = np.concatenate((held, [each.mean() for each in logs]))
     error = 4.5 * np.sqrt(np.maximum(held * (1 - held), 1e-3) / 4_000)

@@ -10,7 +10,6 @@ from scipy.stats import beta
 from credo.constraints.lower import lower
 from credo.explain.beta_probabilities import difference_probability
 from credo.explain.plausibility import (
-    EQUALITY_TOLERANCE,
     Plausibility,
     Verdict,
     bayes_factor_error,
@@ -18,6 +17,7 @@ from credo.explain.plausibility import (
 )
 from credo.knowledge import Knowledge
 from credo.model.network import Network
+from credo.tolerances import EQUALITY_WIDTH
 
 NET = Network(
     {"b": ["no", "yes"], "c": ["no", "yes"], "a": ["no", "yes"], "t": ["x", "y", "z"]},
@@ -112,8 +112,8 @@ def test_left_out_parents_multiply_over_independent_blocks() -> None:
 
 def test_equalities_are_read_with_a_region_that_is_named() -> None:
     (one,) = found("P(b=yes) = 0.4")
-    assert one.equality_tolerance == EQUALITY_TOLERANCE
-    assert one.before_data.value == pytest.approx(0.02)
+    assert one.equality_tolerance == EQUALITY_WIDTH
+    assert one.before_data.value == pytest.approx(2 * EQUALITY_WIDTH)
     assert one.after_data is not None
     assert one.after_data.value == pytest.approx(beta(9, 13).cdf(0.41) - beta(9, 13).cdf(0.39))
 

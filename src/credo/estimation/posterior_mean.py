@@ -20,13 +20,13 @@ from credo.findings import Finding
 from credo.posterior.chains import CompleteRows
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.sampler import IncompleteRows, posterior
-from credo.sampling.general_updates import EQUALITY_WIDTH
 from credo.sampling.joint_draws import joint_draws
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import PRODUCT_MISSED, sample_chains
 from credo.statistics.counts import Counts
 from credo.statistics.inference.draw_missing import draw_missing
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Indices, Numbers
 
 NOT_MIXED = "not mixed"

@@ -18,7 +18,7 @@ from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
 from credo.explain.learned_probabilities import learned_probabilities
 from credo.explain.network_plausibility import network_plausibilities
-from credo.explain.plausibility import EQUALITY_TOLERANCE, LEAST_ODDS, Plausibility, Verdict, plausibilities
+from credo.explain.plausibility import LEAST_ODDS, Plausibility, Verdict, plausibilities
 from credo.explain.row_shares import NEGLIGIBLE, RowShare, row_shares
 from credo.explain.statement_references import StatementReference, references_to
 from credo.explain.tail_bounds import TailBounds, tail_bounds
@@ -29,6 +29,7 @@ from credo.knowledge.statements import Influence, Synergy
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Indices, Numbers
 
 CONTRADICTED = "contradicted by the data"  # the kind of a finding
@@ -168,7 +169,7 @@ def possibly_contradicted(constraints: Constraints, counts: Counts) -> set[int]:
     if block is None:
         return set()
     observed = _counts_of_parameters(block, constraints.layout, counts)
-    bounds = tail_bounds(block, observed + _PRIOR, EQUALITY_TOLERANCE)
+    bounds = tail_bounds(block, observed + _PRIOR, EQUALITY_WIDTH)
     highest = int(bounds.statements.max(initial=0)) + 1
     fails = np.bincount(bounds.statements, bounds.fails, highest)
     with_data = np.add.reduceat(observed, block.distributions[:-1]) > 0.0
@@ -234,7 +235,7 @@ def _evidence(
     block = one_block(Constraints(layout, own, products))
     assert block is not None
     observed = _counts_of_parameters(block, layout, counts)
-    bounds = tail_bounds(block, observed + _PRIOR, EQUALITY_TOLERANCE)
+    bounds = tail_bounds(block, observed + _PRIOR, EQUALITY_WIDTH)
     indices, weights = _worst_constraint(block, bounds, observed)
     is_about_order = isinstance(knowledge.statements[number], Influence | Synergy)
     shares, variables = _shares(block, indices, weights, observed, layout.network, is_about_order)

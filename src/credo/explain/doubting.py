@@ -21,8 +21,9 @@ from credo.knowledge.experts import expert_of
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
 from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
-from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral, GeneralRegion, with_general_blocks
+from credo.sampling.general_updates import DrawnGeneral, GeneralRegion, with_general_blocks
 from credo.statistics.network_statements import NetworkStatements
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
 PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: nearly deterministic to uniform
@@ -171,9 +172,7 @@ def _false(stated: Constraints, numbers: Indices, network: Network, kept: Sequen
     if stated.network_constraints and kept:
         constraints = NetworkStatements.of(stated, network)
         settled = np.array([own <= set(kept) for own in constraints.reached], dtype=np.bool_)
-        missed = constraints.excess(np.nan_to_num(known, nan=0.5)) - np.where(
-            constraints.equality, EQUALITY_TOLERANCE, 0.0
-        )
+        missed = constraints.excess(np.nan_to_num(known, nan=0.5)) - np.where(constraints.equality, EQUALITY_WIDTH, 0.0)
         false |= set(constraints.statements[settled & (missed > HOLDS_WITHIN)].tolist())
     return np.array([number in false for number in numbers.tolist()], dtype=np.bool_)
 

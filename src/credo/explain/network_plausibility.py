@@ -18,12 +18,12 @@ import numpy as np
 from credo.constraints.boundaries import network_constraint_without_room
 from credo.constraints.constraint_set import Constraints, NetworkConstraint, NetworkProbability
 from credo.errors import TooLargeError
-from credo.explain.plausibility import EQUALITY_TOLERANCE, Plausibility, ProbabilityEstimate, bayes_factor
+from credo.explain.plausibility import Plausibility, ProbabilityEstimate, bayes_factor
 from credo.knowledge.query import Query
 from credo.model.network import Network
 from credo.statistics.counts import Counts
 from credo.statistics.questions import answer, factors_of
-from credo.tolerances import DECIMAL_ROUNDING
+from credo.tolerances import DECIMAL_ROUNDING, EQUALITY_WIDTH
 from credo.types import Flags, Numbers
 
 PRIOR = 1.0
@@ -48,7 +48,7 @@ def network_plausibilities(
             continue
         content = repr([(own.terms, own.indices, own.coefficients, own.bound, own.equality) for own in asked.own])
         rng = np.random.default_rng([seed, crc32(content.encode())])
-        tolerance = EQUALITY_TOLERANCE if any(own.equality for own in asked.own) else None
+        tolerance = EQUALITY_WIDTH if any(own.equality for own in asked.own) else None
         before = _probability(asked, None, rng)
         after = None
         if any(counts.of(name).any() for name in asked.families):
@@ -137,7 +137,7 @@ def _holds(asked: _Asked, counts: Counts | None, draws: int, rng: np.random.Gene
         for index, coefficient in zip(each.indices, each.coefficients, strict=True):
             name, place = asked.places[index]
             value += coefficient * cpts[name].reshape(draws, -1)[:, place]
-        excess = np.abs(value) - EQUALITY_TOLERANCE if each.equality else value - DECIMAL_ROUNDING
+        excess = np.abs(value) - EQUALITY_WIDTH if each.equality else value - DECIMAL_ROUNDING
         found &= np.isnan(excess) | (excess <= 0.0)
     return found
 

@@ -26,13 +26,12 @@ from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
 from credo.explain.tail_bounds import tail_bounds
-from credo.tolerances import DECIMAL_ROUNDING
+from credo.tolerances import DECIMAL_ROUNDING, EQUALITY_WIDTH
 from credo.types import Flags, Numbers
 
 CountsOfConfiguration = Callable[[str, int], Numbers]
 
 LEAST_ODDS = 1 / 20  # what the data must leave of a statement's odds, or of its probability, not to contradict it
-EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is asked is |difference| ≤ this
 _MAX_CELLS = 2_000_000  # numbers held at a time
 _MAX_CELLS_IN_ALL = 40_000_000  # numbers drawn for one statement: about a second
 _LEAST_DRAWS = 200
@@ -166,7 +165,7 @@ def plausibilities(
     known: dict[object, ProbabilityEstimate] = {}
     found = {}
     for statement, own in _one_by_one(constraints, statements):
-        tolerance = EQUALITY_TOLERANCE if own.linear.equality.any() else None
+        tolerance = EQUALITY_WIDTH if own.linear.equality.any() else None
         after_data = None
         if (own.linear.lengths == 0).any():  # false whatever the numbers are
             before_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)
@@ -281,7 +280,7 @@ def _probability(
         return ProbabilityEstimate(held / made, sqrt(held / made * (1.0 - held / made) / made))
     upper_bound = 1.0 / made
     if most > 1:
-        upper_bound = min(upper_bound, *tail_bounds(block, concentration, EQUALITY_TOLERANCE).holds.tolist())
+        upper_bound = min(upper_bound, *tail_bounds(block, concentration, EQUALITY_WIDTH).holds.tolist())
     return ProbabilityEstimate(0.0, 0.0, upper_bound=max(upper_bound, _LEAST_PROBABILITY))
 
 
@@ -308,7 +307,7 @@ def _exact(block: Block, concentration: Numbers) -> float | None:
         if own != shape and own[::-1] != shape:
             return None
         sign = 1.0 if own == shape else -1.0
-        bound, width = bound / scale, EQUALITY_TOLERANCE / scale
+        bound, width = bound / scale, EQUALITY_WIDTH / scale
         if is_equality:
             low, high = max(low, sign * bound - width), min(high, sign * bound + width)
         elif sign > 0.0:
@@ -350,7 +349,7 @@ def _draws_that_hold(block: Block, concentration: Numbers, draws: int, rng: np.r
     for start in range(0, draws, piece):
         theta = dirichlet_draws(rng, block, concentration, min(piece, draws - start))
         values = matrix @ theta.T  # (constraints, draws)
-        nearly_equal = np.abs(values - bounds) <= EQUALITY_TOLERANCE
+        nearly_equal = np.abs(values - bounds) <= EQUALITY_WIDTH
         true = np.where(linear.equality[:, None], nearly_equal, values <= bounds + DECIMAL_ROUNDING).all(axis=0)
         if products:
             logs = np.log(theta, where=theta > 0.0, out=np.full_like(theta, -inf))

@@ -15,11 +15,12 @@ import numpy as np
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.probability_ranges import Range, ranges_of
 from credo.explain.beta_probabilities import interval_probability
-from credo.explain.plausibility import EQUALITY_TOLERANCE, Plausibility, ProbabilityEstimate
+from credo.explain.plausibility import Plausibility, ProbabilityEstimate
 from credo.knowledge import Knowledge
 from credo.knowledge.expressions import Probability
 from credo.knowledge.names import states_given
 from credo.statistics.counts import Counts
+from credo.tolerances import EQUALITY_WIDTH
 
 NEGLIGIBLE = 1e-6  # rows, by their weights, that are rounding
 
@@ -81,7 +82,7 @@ def _count(table: np.ndarray, members: tuple[str, ...], chosen: Mapping[str, tup
 
 def _plausibility(allowed: Range, hits: float, rows: float) -> Plausibility:
     low, high = allowed
-    tolerance = EQUALITY_TOLERANCE if low == high or high <= 0.0 or low >= 1.0 else None
+    tolerance = EQUALITY_WIDTH if low == high or high <= 0.0 or low >= 1.0 else None
     if tolerance is not None:
         low, high = low - tolerance, high + tolerance
     before = interval_probability((1.0, 1.0), low, high)

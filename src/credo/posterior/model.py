@@ -16,9 +16,8 @@ import numpy as np
 from credo.constraints.constraint_set import InfluenceOrder, LinearConstraints
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
-
-EQUALITY_WIDTH = 0.001  # how far draws may be from an equality, which would otherwise leave them no room to move
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.program import Program
 from credo.model.layout import Layout
-from credo.posterior.model import EQUALITY_WIDTH
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Numbers
 
 CORNERS = 2  # in the mixture of a start

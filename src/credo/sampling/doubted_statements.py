@@ -25,7 +25,8 @@ from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.errors import OptionError
 from credo.posterior.beliefs import ExpertReliability, StatementBelief
-from credo.sampling.general_updates import EQUALITY_TOLERANCE, DrawnGeneral
+from credo.sampling.general_updates import DrawnGeneral
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
@@ -248,12 +249,12 @@ def _require_inequalities(block: Block, hard: Flags) -> None:
 def as_inequalities(linear: LinearConstraints) -> LinearConstraints:
     """The constraints with two inequalities for each equality, sorted by statement."""
     equal = linear.equality
-    above = replace(linear, bounds=linear.bounds + np.where(equal, EQUALITY_TOLERANCE, 0.0), equality=equal & False)
+    above = replace(linear, bounds=linear.bounds + np.where(equal, EQUALITY_WIDTH, 0.0), equality=equal & False)
     lower = linear.take(equal)
     below = replace(
         lower,
         coefficients=-lower.coefficients,
-        bounds=EQUALITY_TOLERANCE - lower.bounds,
+        bounds=EQUALITY_WIDTH - lower.bounds,
         equality=np.zeros(len(lower), dtype=np.bool_),
     )
     both = joined((above, below))

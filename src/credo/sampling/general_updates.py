@@ -24,12 +24,11 @@ from credo.sampling.distributions import SampledDistributions
 from credo.sampling.region import Region
 from credo.statistics.inference.clique_tree import UPDATE, clique_tree
 from credo.statistics.network_statements import NetworkStatements, excesses_of
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
-EQUALITY_TOLERANCE = 0.01  # an equality has probability zero: what is doubted is |difference| ≤ this
 POINTS_AT_ONCE = 500
 ROUNDING = 1e-9
-EQUALITY_WIDTH = 0.002  # within which draws hold an equality of probabilities that depend on several CPTs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,7 +279,7 @@ def _arrays(
         hard = each.confidence is None or meaning >= 0
         width = 0.0
         if hard and each.equality:
-            width = EQUALITY_WIDTH if meaning < 0 else EQUALITY_TOLERANCE
+            width = EQUALITY_WIDTH
         for sign in (1.0, -1.0) if hard and each.equality else (1.0,):
             bound, number = sign * each.bound + width, len(bounds)
             for index, coefficient in zip(each.indices, each.coefficients, strict=True):
@@ -405,7 +404,7 @@ class DrawnGeneral:
             whole = np.repeat(self.region.start[None], len(own), axis=0)
             whole[:, self.columns] = own
             excess = excesses_of(statements.values_from(statements.sums_of(whole), whole), statements.equality)
-            excess = excess - np.where(statements.equality, EQUALITY_TOLERANCE, 0.0)
+            excess = excess - np.where(statements.equality, EQUALITY_WIDTH, 0.0)
             for place, number in enumerate(numbers):
                 mine = statements.statements == number
                 found[place, first : first + len(own)] = (excess[:, mine] <= ROUNDING).all(axis=1)
