@@ -19,8 +19,10 @@ from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_me
 from credo.distributed.dask_executor import executor_for
 from credo.errors import CredoError, ImpossibleRowError, MissingCodeWarning, OptionError, Status, counted, listing
 from credo.estimation.certain_zeros import with_certain_zeros
+from credo.estimation.evidence import with_evidence
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.methods import choose_method
+from credo.estimation.missing_draws import ExaminedRows
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
@@ -238,10 +240,7 @@ def learn(
         problem = problem.with_settings(progress=notify, refuse=refuse)
         assert problem.settings.method is not None
         with _explaining(problem, known):
-            if problem.data.dataset is None:
-                solution = problem.settings.method.estimate(problem)
-            else:
-                solution = estimate_incomplete(problem, table.examined)
+            solution = with_evidence(problem, model.stated.evidence, lambda given: _estimate(given, table.examined))
         problem = problem.with_settings(progress=None, refuse=None)
 
     if isinstance(solution.posterior, PosteriorResult):
@@ -296,6 +295,13 @@ def learn(
         trail=_with_rows(trail, problem.data.counts.rows),
         _request=request,
     )
+
+
+def _estimate(problem: Problem, examined: ExaminedRows | None) -> Solution:
+    assert problem.settings.method is not None
+    if problem.data.dataset is None:
+        return problem.settings.method.estimate(problem)
+    return estimate_incomplete(problem, examined)
 
 
 def first_step(source: TableLike | None, known: Knowledge, request: Request, who: str = "") -> Step:

@@ -90,7 +90,11 @@ def kept_data(fit: Fit) -> Dataset:
         assert isinstance(data.dataset, Dataset)
         codes = np.ascontiguousarray(data.dataset.codes[:, : len(network)])
         hidden = tuple(name for name in data.dataset.hidden if name in network)
-        return replace(data.dataset, names=network.names, codes=codes, variables=network.variables, hidden=hidden)
+        counted_rows = tuple(counts for counts in data.dataset.counted if counts.rows)  # not cases of statements
+        return replace(
+            data.dataset, names=network.names, codes=codes, variables=network.variables, hidden=hidden,
+            counted=counted_rows,
+        )  # fmt: skip
     if fit.is_incomplete:
         raise OptionError(
             "Rows with missing values, or tied rows, cannot be added to this fit, because it was saved or learned "
@@ -102,8 +106,9 @@ def kept_data(fit: Fit) -> Dataset:
         if own.cuts is not None and own.cuts.lowest is not None and own.cuts.highest is not None
     }
     held_out = [fold.held_out for fold in data.folds]
-    whole = not held_out or less(data.counts, merge_all(held_out)).rows
-    return replace(no_data(network), numbers=numbers, counted=(data.counts,) if whole else tuple(held_out))
+    counts = data.counts if data.of_rows is None else data.of_rows
+    whole = not held_out or less(counts, merge_all(held_out)).rows
+    return replace(no_data(network), numbers=numbers, counted=(counts,) if whole else tuple(held_out))
 
 
 def kept_bytes(fit: Fit) -> int:

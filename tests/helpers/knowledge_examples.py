@@ -20,6 +20,8 @@ from credo.knowledge.ranked_family import WeightedParent
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
+    EffectStudy,
+    ExpertNumber,
     Gate,
     Independence,
     Influence,
@@ -28,6 +30,7 @@ from credo.knowledge.statements import (
     Order,
     RankedFamily,
     SharedCPT,
+    Study,
     Synergy,
     TiedRows,
 )
@@ -172,6 +175,17 @@ FORMS = {
     ),
     "quality is interpolated by staff (3), budget from worst 70%, 20%, 10% to best 5%, 15%, 80%": InterpolatedFamily(
         "quality", (WeightedParent("staff", 3.0), WeightedParent("budget")), (0.7, 0.2, 0.1), (0.05, 0.15, 0.8)
+    ),
+    "P(a=x | b=1) is 12%, worth 50 cases": ExpertNumber(Probability("a", ("x",), (("b", "1"),)), (0.12,), 50.0),
+    "P(a | b=1) is 20%, 80%, worth 4 cases": ExpertNumber(Probability("a", (), (("b", "1"),)), (0.2, 0.8), 4.0),
+    "P(a=x) has median 12%, half between 9% and 16%": ExpertNumber(
+        Probability("a", ("x",)), (0.12,), None, 0.09, 0.16, is_median=True
+    ),
+    'in "trial 2019", 34 of 240 with b=1 had a=x with between-study variation 20%': Study(
+        Probability("a", ("x",), (("b", "1"),)), 34.0, 240.0, "trial 2019", 0.2
+    ),
+    "odds ratio of a=x for b=1 against b=2 is 3.1, 95% CI 1.8 to 5.4": EffectStudy(
+        "odds ratio", Probability("a", ("x",), (("b", "1"),)), Probability("a", ("x",), (("b", "2"),)), 3.1, 1.8, 5.4
     ),
     "rows with equal twin_id share variant": TiedRows(("variant",), by="twin_id"),
     "rows with the same 'twin id' share variant, allele and locus": TiedRows(

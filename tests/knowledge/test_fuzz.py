@@ -127,6 +127,11 @@ def derivations(seed: int, count: int) -> list[str]:
         "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],
         "WITH_CONFIDENCE": ["with confidence"], "LEAK": ["with leak", ", without leak"],
         "GENERAL_EFFECTS": ["with general effects"],
+        "RISK_DIFFERENCE": ["risk difference of"], "IN_SOURCE": ['in "trial"', 'in "trial",'], "HAD": ["had"],
+        "WITH": ["with", "among"], "ALSO_BETWEEN": [", between"],
+        "CERTAINTY": ["certainty"], "HAS_MEDIAN": ["has median"], "HALF_BETWEEN": [", half between"],
+        "CONFIDENCE_INTERVAL": [", 95% CI"], "TO": ["to"], "VARIATION": ["with between-study variation"],
+        "LEARNED_VARIATION": ["with between-study variation"], "DISTRIBUTION": ["P(a)", "P(a | b=1)"],
     }  # fmt: skip
     generator = random.Random(seed)
 

@@ -30,6 +30,7 @@ from credo.io.network_files import NetworkLike
 from credo.io.several_tables import gathered
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
+from credo.knowledge.evidence import Evidence, understood
 from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, Statement, Synergy
@@ -206,7 +207,11 @@ def _check(
         orders=tuple(
             OrderUsed(str(each.variable), tuple(map(str, each.states)), each.reason) for each in orders_used(knowledge)
         ),
-        readings=tuple(f"{words_of(each)}: {to_text(each)}" for each in knowledge.statements if is_spoken(each)),
+        readings=tuple(
+            f"{words_of(each)}: {understood(each) if isinstance(each, Evidence) else to_text(each)}"
+            for each in knowledge.statements
+            if isinstance(each, Evidence) or is_spoken(each)
+        ),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
         not_checked=(
             *_not_checked(summary, constraints, references),

@@ -303,6 +303,7 @@ class Constraints:
     network_constraints: tuple[NetworkConstraint, ...] = ()  # about probabilities that depend on several CPTs
     influences: tuple[InfluenceOrder, ...] = ()  # that must hold,
     orders: Mapping[str, Indices] = field(default_factory=dict)  # and states from low to high, where listed otherwise
+    evidence: tuple[Any, ...] = ()  # records of `constraints/evidence.py`, which weigh like cases
 
     @property
     def network_statements(self) -> tuple[int, ...]:

@@ -31,6 +31,7 @@ from credo.constraints.constraint_set import (
     RowTie,
     as_linear,
 )
+from credo.constraints.evidence import evidence_of
 from credo.constraints.network_constraints import lower_network_constraint
 from credo.constraints.noisy_families import rewrite_for_expansion
 from credo.errors import CredoError
@@ -38,6 +39,8 @@ from credo.knowledge.expressions import Expression, Linear, Probability, Product
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
+    EffectStudy,
+    ExpertNumber,
     Gate,
     Independence,
     Influence,
@@ -47,6 +50,7 @@ from credo.knowledge.statements import (
     RankedFamily,
     SharedCPT,
     Statement,
+    Study,
     Synergy,
     TiedRows,
 )
@@ -105,7 +109,8 @@ def lower(
             is_kept = cache is not None and isinstance(statement, Comparison | Approximation)
             if is_kept and (fresh := builder.pieces_since(place, number)) is not None:
                 known[statement] = fresh
-    return replace(builder.constraints(rewritten.unlowered), expansion=expansion)
+    evidence = evidence_of(knowledge.statements, expansion)
+    return replace(builder.constraints(rewritten.unlowered), expansion=expansion, evidence=evidence)
 
 
 # Comparisons ----------------------------------------------------------------------------------------------------------
@@ -430,6 +435,10 @@ def lower_tied_rows(builder: ConstraintBuilder, number: int, statement: TiedRows
     builder.ties.append(tie)
 
 
+def lower_evidence(builder: ConstraintBuilder, number: int, statement: ExpertNumber | Study | EffectStudy) -> None:
+    """No constraint: an expert's number and a study weigh like cases (`constraints/evidence.py`)."""
+
+
 LoweringRule = Callable[[ConstraintBuilder, int, Any], None]  # builder, number of the statement, statement
 
 LOWERING_RULES: dict[type, LoweringRule] = {
@@ -445,4 +454,7 @@ LOWERING_RULES: dict[type, LoweringRule] = {
     RankedFamily: lower_ranked_family,
     InterpolatedFamily: lower_ranked_family,
     TiedRows: lower_tied_rows,
+    ExpertNumber: lower_evidence,
+    Study: lower_evidence,
+    EffectStudy: lower_evidence,
 }

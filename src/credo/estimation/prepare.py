@@ -41,13 +41,14 @@ from credo.knowledge.names import name_text
 from credo.knowledge.ranked_family import InterpolatedFamily, RankedFamily, form_cpt
 from credo.knowledge.statements import TiedRows
 from credo.model.expansion import Expansion
-from credo.model.layout import check_size
+from credo.model.layout import Layout, check_size
 from credo.model.network_validation import is_list
 from credo.options import Options, TieReading
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
+from credo.statistics.evidence import cases_as_counts
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
-from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior
+from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior, prior_vector
 from credo.statistics.tied_columns import stream_with_ties
 from credo.tolerances import FOLDS
 from credo.types import Indices, TableLike, Weights
@@ -166,6 +167,12 @@ def prepare(
         table = read_partitioned_table(model, data, common, executor, folds, needs_rows, progress)
     else:
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
+    prior, cases = _as_cases(named, prior, model, table.counts.layout)
+    if uses_knowledge:
+        cases = _added(cases, cases_as_counts(model.stated.evidence, table.counts.layout))
+    rows_alone = None
+    if cases is not None:
+        rows_alone, table = table.counts, _with_cases(table, cases)
     chosen = named or choose_method("auto", prior is not None)
     problem = Problem(
         Model(
@@ -184,6 +191,7 @@ def prepare(
             _complete_folds(table.counts, table.fold_counts),
             table.dataset,
             tie_reading,
+            of_rows=rows_alone,
         ),
         Settings(chosen, soft_weight, seed, options, memory_limit),
     )
@@ -197,6 +205,36 @@ def prepare(
     if problem.model.constraints.network_constraints and not chosen.binds_any_probability:
         problem = problem.with_model(constraints=replace(problem.model.constraints, network_constraints=()))
     return problem, table
+
+
+def _as_cases(
+    named: Method | None, prior: PriorLike | None, model: PreparedModel, layout: Layout
+) -> tuple[PriorLike | None, Counts | None]:
+    """The prior, or the cases that it is where it comes from networks: so `auto` draws, and there are intervals."""
+    found = None if prior is None or named is not None else as_prior(prior, model.expansion.original)
+    several = found.values() if isinstance(found, Mapping) else () if found is None else (found,)
+    if not several or not all(isinstance(each, NetworkPrior) for each in several):
+        return prior, None
+    assert found is not None
+    learned = [name for name in model.names if name in layout]
+    vector = prior_vector(expand_prior(found, model.expansion), layout, learned)
+    return None, replace(empty(layout), dense=vector)
+
+
+def _added(first: Counts | None, second: Counts | None) -> Counts | None:
+    return second if first is None else first if second is None else merge(first, second)
+
+
+def _with_cases(table: PreparedData, cases: Counts) -> PreparedData:
+    """What was read, together with cases that statements add to it."""
+    dataset = table.dataset
+    if isinstance(dataset, PartitionedRows):
+        raise OptionError(
+            "Numbers and studies that weigh like cases are not added to rows with missing values in partitions. Read "
+            "the table in one piece, with a larger memory_limit."
+        )
+    dataset = None if dataset is None else replace(dataset, counted=(*dataset.counted, cases))
+    return replace(table, counts=merge(table.counts, cases), dataset=dataset)
 
 
 def _doubting(named: Method | None) -> Method:

@@ -128,16 +128,21 @@ class Approximation(UncertainStatement):
         return f"{sides} within {number_text(self.within)}{modifiers_text(self)}"
 
 
+def named_probability(probability: Probability, network: Network) -> Probability:
+    """The probability with `!=` and thresholds replaced by the states of the network that they stand for."""
+    further = tuple((name, _named(name, states, network)) for name, states in probability.further)
+    given = tuple((name, _named_condition(name, state, network)) for name, state in probability.given)
+    states = _named(probability.variable, probability.states, network)
+    return replace(probability, states=states, given=given, further=further)
+
+
 def with_named_states(statement: Comparison | Approximation, network: Network) -> Comparison | Approximation:
     """The statement with `!=` and thresholds replaced by the states of the network that they stand for."""
     if not _has_other_states(statement):
         return statement
 
     def term(probability: Probability) -> Probability:
-        further = tuple((name, _named(name, states, network)) for name, states in probability.further)
-        given = tuple((name, _named_condition(name, state, network)) for name, state in probability.given)
-        states = _named(probability.variable, probability.states, network)
-        return replace(probability, states=states, given=given, further=further)
+        return named_probability(probability, network)
 
     def side(expression: Any) -> Any:
         if isinstance(expression, Product):

@@ -19,6 +19,7 @@ from credo.knowledge import expressions, names, spoken
 from credo.knowledge.comparison import complete_comparison
 from credo.knowledge.comparison_mistakes import Compared
 from credo.knowledge.declarations import DECLARATIONS, Declaration
+from credo.knowledge.evidence import TableHeader, table_header
 from credo.knowledge.experts import Expert, Header, header_of, indentation
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
@@ -63,12 +64,28 @@ def _parse(text: str, source: str, names: Iterable[str]) -> Parsed:
     declarations: list[Declaration] = []
     mistakes: list[Mistake] = []
     block: _Block | None = None
+    table: TableHeader | None = None
     for number, line in enumerate(_LINE_END.split(text), start=1):
         start = line.lstrip()
         if not start or start[0] == "#":
             found = control_characters(line) if start else ()
             mistakes.extend(describe(mistake, number, line, source) for mistake in found)
             continue
+        if table is not None and indentation(line) <= table.indentation:
+            table = None
+        if (found_table := table_header(line)) is not None:
+            table = found_table
+            if block is not None and indentation(line) > block.indentation:
+                block.is_empty = False
+            continue
+        if table is not None and (sentence := table.sentence(line)) is not None:
+            line = " " * indentation(line) + sentence
+            if block is not None:
+                statement, wrong = parse_line(line, number, source)
+                statement, more = with_expert(block.expert, statement, line)
+                statements.extend(() if statement is None else (statement,))  # type: ignore[arg-type]
+                mistakes.extend(describe(mistake, number, line, source) for mistake in (*wrong, *more))
+                continue
         if block is not None and indentation(line) <= block.indentation:
             mistakes.extend(block.mistakes())
             block = None

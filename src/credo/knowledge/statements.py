@@ -11,6 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from credo.knowledge import comparison
 from credo.knowledge.comparison import APPROXIMATION, COMPARISON, Approximation, Comparison
 from credo.knowledge.declarations import DECLARATIONS, Declaration
+from credo.knowledge.evidence import (
+    EFFECT_STUDY,
+    EXPERT_NUMBER,
+    STUDY,
+    EffectStudy,
+    ExpertNumber,
+    Study,
+    with_states,
+)
 from credo.knowledge.experts import check_experts, expert_of
 from credo.knowledge.gate import GATE, Gate
 from credo.knowledge.independence import INDEPENDENCE, Independence
@@ -30,6 +39,8 @@ __all__ = [
     "STATEMENTS",
     "Approximation",
     "Comparison",
+    "EffectStudy",
+    "ExpertNumber",
     "Gate",
     "Independence",
     "Influence",
@@ -39,6 +50,7 @@ __all__ = [
     "RankedFamily",
     "SharedCPT",
     "Statement",
+    "Study",
     "Synergy",
     "TiedRows",
     "arcs_of",
@@ -67,6 +79,9 @@ Statement = (
     | InterpolatedFamily
     | SharedCPT
     | TiedRows
+    | ExpertNumber
+    | Study
+    | EffectStudy
 )
 
 STATEMENTS: dict[type, StatementRules] = {
@@ -82,6 +97,9 @@ STATEMENTS: dict[type, StatementRules] = {
     InterpolatedFamily: INTERPOLATED_FAMILY,
     SharedCPT: SHARED_CPT,
     TiedRows: TIED_ROWS,
+    ExpertNumber: EXPERT_NUMBER,
+    Study: STUDY,
+    EffectStudy: EFFECT_STUDY,
 }
 
 
@@ -127,6 +145,8 @@ def with_named_states(statement: Statement, network: Network) -> Statement:
     """The statement with `!=` replaced by the states that it stands for; those without one as they are."""
     if isinstance(statement, Comparison | Approximation):
         return comparison.with_named_states(statement, network)
+    if isinstance(statement, ExpertNumber | Study | EffectStudy):
+        return with_states(statement, network, comparison.named_probability)
     return statement
 
 

@@ -20,6 +20,7 @@ from credo.questions.next_tests import NextTests
 from credo.report.audit_text import audit_section
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
+from credo.report.evidence_section import evidence_section
 from credo.report.fit_text import (
     FEW_DOUBTED,
     TECHNICAL,
@@ -89,6 +90,7 @@ def fit_page(
         "network": ("The network", _network(fit, explanation, marginals, anchors)),
         "probabilities": ("How probable each state is", probability_table(marginals, anchors)),
         "cpts": ("Every conditional probability", cpt_sections(explanation, anchors, fit.network)),
+        "evidence": ("Experts and studies, rows, and the result", evidence_section(fit)),
         "statements": ("What each statement did", _statements(explanation.statements, anchors)),
         "fit": (TITLE, checks_section(checks)),
         "helped": ("Did the knowledge help?", _held_out(explanation, anchors)),

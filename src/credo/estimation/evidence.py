@@ -1,0 +1,78 @@
+"""Estimates under evidence about probabilities that depend on several CPTs: draws are weighed by its likelihood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from credo.constraints.evidence import Cases, EvidenceRecord
+from credo.errors import SamplingError, listing
+from credo.estimation.problem import Problem
+from credo.estimation.solution import Solution
+from credo.findings import Finding
+from credo.posterior.draws import PosteriorResult
+from credo.posterior.reweighting import ENOUGH, effective_draws, reweighted
+from credo.statistics.evidence import EvidenceDensity
+from credo.types import Numbers
+
+MOST_NUMBERS = 20_000_000  # in all draws together, where more are made because few would be left
+
+
+def with_evidence(
+    problem: Problem, records: Sequence[EvidenceRecord], estimate: Callable[[Problem], Solution]
+) -> Solution:
+    """The estimate, with draws weighed by evidence that counts cannot express; more draws where few would be left.
+
+    Raises
+    ------
+    SamplingError
+        If too few draws are left even then: the evidence and the rest say very different things.
+    """
+    method = problem.settings.method
+    assert method is not None
+    others = [record for record in records if not isinstance(record, Cases)]
+    solution = estimate(problem)
+    if not others or not method.uses_knowledge:
+        return solution
+    statements = listing([f"statement {number + 1}" for number in sorted({each.statement for each in others})])
+    if not isinstance(solution.posterior, PosteriorResult):
+        message = (
+            f"{statements} {'is' if len(others) == 1 else 'are'} about a probability that depends on several CPTs, or "
+            f"on how studies vary: the method {method.name} did not use it. The method posterior does."
+        )
+        return replace(solution, findings=(*solution.findings, Finding("evidence not used", message)))
+    density = EvidenceDensity.of(others, problem.layout, problem.model.network, problem.settings.memory_limit)
+    weights = log_weights(problem, density, solution.posterior)
+    if (left := effective_draws(weights)) < ENOUGH:
+        options = problem.settings.options
+        most = max(1, MOST_NUMBERS // max(1, options.posterior.chains * solution.posterior.layout.size))
+        draws = max(options.posterior.draws, min(most, round(options.posterior.draws * min(64.0, 2.0 * ENOUGH / left))))
+        own = replace(options.posterior, draws=draws, max_draws=max(draws, options.posterior.max_draws))
+        solution = estimate(problem.with_settings(options=replace(options, posterior=own)))
+        assert isinstance(solution.posterior, PosteriorResult)
+        weights = log_weights(problem, density, solution.posterior)
+    assert isinstance(solution.posterior, PosteriorResult)
+    left = effective_draws(weights)
+    if left < ENOUGH / 2.0:
+        raise SamplingError(
+            f"{statements} and everything else that is known leave only {left:.0f} of {len(weights):,} draws in "
+            "effect, too few for an interval. Either they contradict each other, or more draws are needed: raise draws."
+        )
+    result = reweighted(solution.posterior, weights, problem.settings.seed)
+    return replace(solution, cpts=result.means, posterior=result, findings=_findings(solution, result))
+
+
+def log_weights(problem: Problem, density: EvidenceDensity, result: PosteriorResult) -> Numbers:
+    """The log-likelihood of the evidence under each draw, (chains · draws,)."""
+    draws = result.draws.reshape(-1, result.layout.size)
+    start = problem.layout.pack({**problem.model.network.cpts, **result.means})
+    thetas = np.repeat(start[None], len(draws), axis=0)
+    for name in result.names:
+        thetas[:, problem.layout.slice_of(name)] = draws[:, result.layout.slice_of(name)]
+    return density.log_densities(thetas)
+
+
+def _findings(solution: Solution, result: PosteriorResult) -> tuple[Finding, ...]:
+    return (*solution.findings, *(each for each in result.findings if each.kind == "weighed draws"))

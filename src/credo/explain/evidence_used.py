@@ -1,0 +1,154 @@
+"""What experts and studies said of a number, what rows show of it, and what came out: beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from credo.constraints.evidence import Cases, CountEvidence, EvidenceRecord, LogRatioEvidence
+from credo.estimation.problem import Problem
+from credo.explain.statement_references import StatementReference, references_to
+from credo.knowledge import Knowledge
+from credo.knowledge.evidence import (
+    RISK_DIFFERENCE,
+    EffectStudy,
+    ExpertNumber,
+    Study,
+    beta_interval,
+    subject_of,
+    understood,
+)
+from credo.posterior.draws import PosteriorResult
+from credo.probability_texts import percent_digits
+from credo.statistics.evidence import EvidenceDensity, measured
+from credo.types import Numbers
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceUsed:
+    """One expert's number or study, beside what rows show and what was learned.
+
+    Attributes
+    ----------
+    statement
+        The statement, with its line and its words.
+    source
+        Who said it, or where it was published; empty if nobody said.
+    subject
+        What it is about.
+    given
+        What was given, with its 95% interval.
+    data
+        What complete rows show of it; empty where they cannot be compared directly.
+    result
+        What was learned, with its 95% interval where there are draws.
+    """
+
+    statement: StatementReference
+    source: str
+    subject: str
+    given: str
+    data: str
+    result: str
+
+
+def evidence_used(
+    knowledge: Knowledge, problem: Problem, posterior: PosteriorResult | None, cpts: Mapping[str, Numbers]
+) -> tuple[EvidenceUsed, ...]:
+    """Every expert's number and study of a fit, in the order of the statements."""
+    stated = problem.model.stated
+    references = references_to(knowledge.statements)
+    thetas = _thetas(problem, posterior, cpts)
+    found = []
+    for record in () if stated is None else stated.evidence:
+        statement = knowledge.statements[record.statement]
+        assert isinstance(statement, ExpertNumber | Study | EffectStudy)
+        given, data, result = _texts(record, problem, thetas)
+        source = "" if isinstance(statement, ExpertNumber) else statement.source
+        if isinstance(statement, ExpertNumber):
+            given = f"{given}, {understood(statement)}"
+            source = "" if statement.expert is None else statement.expert.name
+        reference = references[record.statement]
+        found.append(EvidenceUsed(reference, source, subject_of(statement), given, data, result))
+    return tuple(found)
+
+
+def _thetas(problem: Problem, posterior: PosteriorResult | None, cpts: Mapping[str, Numbers]) -> Numbers:
+    start = problem.layout.pack({**problem.model.network.cpts, **cpts})
+    if posterior is None:
+        return start[None]
+    draws = posterior.draws.reshape(-1, posterior.layout.size)
+    thetas = np.repeat(start[None], len(draws), axis=0)
+    for name in posterior.names:
+        thetas[:, problem.layout.slice_of(name)] = draws[:, posterior.layout.slice_of(name)]
+    return thetas
+
+
+def _texts(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> tuple[str, str, str]:
+    if isinstance(record, LogRatioEvidence):
+        values = _ratios(record, problem, thetas)
+        width = 1.959964 * np.hypot(record.error, record.variation or 0.0)
+        ends = np.array([record.estimate, record.estimate - width, record.estimate + width])
+        return _ratio_text(record.measure, ends), "", _ratio_text(record.measure, _summary(values))
+    if isinstance(record, CountEvidence):
+        values = EvidenceDensity.of([_plain(record)], problem.layout, problem.model.network).probabilities(thetas)
+        return _beta_texts(record.counts), "", _share_texts(values)
+    states = len(record.counts)
+    first = problem.layout.offsets[record.variable] + record.configuration * states
+    counts = problem.data.of_rows if problem.data.of_rows is not None else problem.data.counts
+    rows = counts.configuration(record.variable, record.configuration)
+    shown = _chosen(record)
+    total = rows.sum()
+    data = ", ".join(f"{rows[k]:g} of {total:g}" for k in shown) if total else "no rows"
+    own = thetas[:, first : first + states][:, shown]
+    return _beta_texts(tuple(record.counts[k] for k in shown), sum(record.counts)), data, _share_texts(own)
+
+
+def _plain(record: CountEvidence) -> CountEvidence:
+    return CountEvidence(record.probabilities, record.counts, record.statement)
+
+
+def _chosen(record: Cases) -> list[int]:
+    """The states to show: of two the second, of more all."""
+    return [1] if len(record.counts) == 2 else list(range(len(record.counts)))
+
+
+def _beta_texts(counts: tuple[float, ...], total: float | None = None) -> str:
+    whole = sum(counts) if total is None else total
+    shown = counts[:1] if total is None and len(counts) == 2 else counts
+    parts = []
+    for count in shown:
+        if 0.0 < count < whole:
+            low, high = beta_interval(count, whole - count, LEVEL)
+            parts.append(f"{percent_digits(count / whole)} [{percent_digits(low)}, {percent_digits(high)}]")
+        else:
+            parts.append(percent_digits(count / whole))
+    return ", ".join(parts)
+
+
+def _share_texts(values: Numbers) -> str:
+    shown = values[:, :1] if values.shape[1] == 2 else values
+    parts = []
+    for column in shown.T:
+        mean, low, high = _summary(column)
+        ends = f" [{percent_digits(low)}, {percent_digits(high)}]" if len(column) > 1 else ""
+        parts.append(percent_digits(mean) + ends)
+    return ", ".join(parts)
+
+
+def _ratios(record: LogRatioEvidence, problem: Problem, thetas: Numbers) -> Numbers:
+    density = EvidenceDensity.of([record], problem.layout, problem.model.network)
+    return measured(record.measure, np.clip(density.probabilities(thetas), 1e-12, 1.0 - 1e-12))[0]
+
+
+def _summary(values: Numbers) -> Numbers:
+    return np.array([values.mean(), *np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])])
+
+
+def _ratio_text(measure: str, numbers: Numbers) -> str:
+    mean, low, high = numbers.tolist() if measure == RISK_DIFFERENCE else np.exp(numbers).tolist()
+    return f"{mean:.3g} [{low:.3g}, {high:.3g}]"

@@ -1,0 +1,25 @@
+"""Experts' numbers and studies in a report: what was given, what rows show, and what came out."""
+
+from __future__ import annotations
+
+from credo.explain.evidence_used import evidence_used
+from credo.posterior.draws import PosteriorResult
+from credo.results.fit_results import Fit
+from credo.terminal import escape
+
+_HEADINGS = ("about", "source", "given [95%]", "rows", "result [95%]")
+
+
+def evidence_section(fit: Fit) -> str:
+    """A table with a row for each expert's number and each study; nothing where there are none."""
+    if fit._problem is None or fit._problem.model.stated is None or not fit._problem.model.stated.evidence:
+        return ""
+    posterior = fit.posterior if isinstance(fit.posterior, PosteriorResult) else None
+    learned = {name: fit.network.cpts[name] for name in fit._problem.model.names if name in fit.network.cpts}
+    rows = [
+        (each.subject, each.source or each.statement.place or "", each.given, each.data, each.result)
+        for each in evidence_used(fit.knowledge, fit._problem, posterior, learned)
+    ]
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in _HEADINGS)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,344 @@
+"""Experts' numbers and published studies: factors on single numbers and on any probability of the network."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import beta
+
+import credo
+from credo.constraints.evidence import CountEvidence, LogRatioEvidence
+from credo.constraints.lower import lower
+from credo.knowledge.evidence import equivalent_cases, fitted_beta
+from credo.statistics.evidence import EvidenceDensity
+from tests.helpers.command_line import run
+
+NETWORK = "variables smoke, lung, xray: no, yes\nlung depends on smoke\nxray depends on lung\n"
+COIN = "variable coin: heads, tails\n"
+
+
+def coins(heads: int, tails: int) -> pl.DataFrame:
+    return pl.DataFrame({"coin": ["heads"] * heads + ["tails"] * tails})
+
+
+def draws(fit: credo.Fit) -> np.ndarray:
+    assert fit.posterior is not None
+    return fit.posterior.draws
+
+
+# Numbers of single distributions are exactly counts -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "P(coin=heads) is 12%, worth 50 cases",
+        "P(coin) is 12%, 88%, worth 50 cases",
+        "6 of 50 had coin=heads",
+        'in "trial 2019", 6 of 50 had coin=heads',
+        "P(coin=heads) is 6 of 50",
+        "44 of 50 had coin=tails",
+    ],
+)
+def test_cases_weigh_like_rows(line: str) -> None:
+    """Closed form by another way: rows that say the same give the same draws."""
+    assert np.allclose(draws(credo.fit(COIN + line)), draws(credo.fit(COIN, coins(6, 44))), atol=1e-12)
+    together = credo.fit(COIN + line, coins(3, 7))
+    assert np.allclose(draws(together), draws(credo.fit(COIN, coins(9, 51))), atol=1e-12)
+    assert together.rows == 10
+
+
+def test_every_method_uses_them() -> None:
+    line = "P(lung=yes | smoke=yes) is 12%, worth 50 cases\n"
+    for method in ("cml", "cmap", "posterior"):
+        fit = credo.fit(NETWORK + line, method=method)
+        assert fit.network.cpts["lung"][1, 1] == pytest.approx(0.12, abs=0.03)
+    assert credo.fit(NETWORK + line, method="cml").network.cpts["lung"][1, 1] == pytest.approx(0.12)
+    assert credo.fit(NETWORK + line, method="ml").network.cpts["lung"][1, 1] == pytest.approx(0.5)  # no knowledge
+
+
+def test_they_combine_with_statements_missing_values_and_doubt() -> None:
+    rows = pl.DataFrame({"smoke": ["yes", None, "no"] * 10, "lung": ["no", "no", None] * 10, "xray": ["no"] * 30})
+    text = NETWORK + "P(lung=yes | smoke=yes) is 12%, worth 500 cases\nsmoke raises lung\n"
+    for options in ({}, {"doubt": True}):
+        fit = credo.fit(text, rows, **options)
+        answer = fit.query("P(lung=yes | smoke=yes)")
+        assert answer.probability == pytest.approx(0.12, abs=0.015)
+        assert answer.interval is not None
+        if not options:  # the influence must hold
+            assert draws(fit)[..., fit.posterior.layout.offsets["lung"] + 1].max() < 0.25
+
+
+def test_a_table_in_the_text_is_one_weight_for_a_cpt() -> None:
+    rows = "P(lung | smoke), worth 50 cases:\n  no: 99%, 1%   # as in the registry\n  yes: 88%, 12%\n"
+    sentences = "P(lung | smoke=no) is 99%, 1%, worth 50 cases\nP(lung | smoke=yes) is 88%, 12%, worth 50 cases\n"
+    table, lines = (NETWORK + text + "smoke raises lung\n" for text in (rows, sentences))
+    assert np.array_equal(draws(credo.fit(table)), draws(credo.fit(lines)))
+    with pytest.raises(credo.KnowledgeError, match=r"(?s):5:.*has the states no, yes, but there are 3 numbers"):
+        credo.fit(table.replace("99%, 1%", "98%, 1%, 1%"))
+
+
+def test_the_numbers_of_an_expert_are_fitted_to_a_beta_distribution() -> None:
+    for first, second in ((6.0, 44.0), (2.5, 3.0), (0.7, 9.0), (300.0, 20.0)):
+        levels = (0.05, 0.5, 0.95)
+        found = fitted_beta(tuple(beta.ppf(levels, first, second)), levels)
+        assert np.allclose(found, (first, second), rtol=1e-3)
+    (stated,) = credo.Knowledge(
+        credo.declared_network(COIN).network, "P(coin=heads) has median 12%, half between 9% and 16%"
+    ).statements
+    cases = equivalent_cases(stated)
+    assert beta.cdf([0.09, 0.12, 0.16], *cases) == pytest.approx([0.25, 0.5, 0.75], abs=0.01)
+
+
+def test_the_interval_that_comes_out_is_that_of_the_expert() -> None:
+    answer = credo.fit(COIN + "P(coin=heads) is 12%, between 5% and 20% with 95% certainty").query("P(coin=heads)")
+    assert answer.probability == pytest.approx(0.12, abs=0.01)
+    assert answer.interval == pytest.approx((0.05, 0.2), abs=0.02)
+
+
+def test_a_network_as_a_prior_keeps_intervals() -> None:
+    expert = credo.Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.12, 0.88]})
+    fit = credo.fit(COIN, coins(3, 7), prior=credo.NetworkPrior(expert, 50))
+    assert fit.method == "posterior"
+    assert np.allclose(draws(fit), draws(credo.fit(COIN, coins(9, 51))), atol=1e-12)
+    by_name = credo.fit(COIN, coins(3, 7), prior={"coin": credo.NetworkPrior(expert, 50)})
+    assert np.array_equal(draws(by_name), draws(fit))
+    assert credo.fit(COIN, coins(3, 7), prior="k2").method == "cmap"
+
+
+# Any probability ------------------------------------------------------------------------------------------------------
+
+SOME = NETWORK + (
+    "34 of 240 had lung=yes\n"
+    "P(smoke=yes | lung=yes) is 70%, worth 20 cases\n"
+    "12 of 40 with xray=yes had smoke=yes with between-study variation 0.3\n"
+    "9 of 60 with xray=no had lung=yes with between-study variation\n"
+    "4 of 70 with xray=no had lung=yes with between-study variation\n"
+    "odds ratio of xray=yes for smoke=yes against smoke=no is 3.1, 95% CI 1.8 to 5.4\n"
+    "relative risk of lung=yes for xray=yes against xray=no is 2, 90% CI 1 to 4 with between-study variation 0.2\n"
+    "risk difference of lung=yes for smoke=yes against smoke=no is 5%, 95% CI -1% to 11%\n"
+)
+
+
+def brute_force(cpts: dict[str, np.ndarray], events: dict[str, int], given: dict[str, int]) -> float:
+    joint = {
+        (s, d, x): cpts["smoke"][s] * cpts["lung"][s, d] * cpts["xray"][d, x]
+        for s, d, x in itertools.product(range(2), repeat=3)
+    }
+    names = ("smoke", "lung", "xray")
+
+    def total(fixed: dict[str, int]) -> float:
+        return sum(p for key, p in joint.items() if all(key[names.index(n)] == v for n, v in fixed.items()))
+
+    return total({**given, **events}) / total(given)
+
+
+def density_of(text: str) -> tuple[EvidenceDensity, credo.Network]:
+    knowledge = credo.Knowledge(credo.declared_network(text).network, text)
+    constraints = lower(knowledge)
+    return EvidenceDensity.of(constraints.evidence, constraints.layout, knowledge.network), knowledge.network
+
+
+def random_theta(density: EvidenceDensity, seed: int) -> np.ndarray:
+    random, layout = np.random.default_rng(seed), density.sums.layout
+    theta = np.zeros(layout.size)
+    for name in layout.names:
+        view = layout.view(theta, name)
+        view[:] = random.dirichlet(np.full(view.shape[-1], 2.0), size=view.shape[0])
+    return theta
+
+
+def test_derivatives_are_those_of_finite_differences() -> None:
+    density, _ = density_of(SOME)
+    for seed in range(3):
+        theta = random_theta(density, seed)
+        value, gradient = density.log_density(theta)
+        assert value == pytest.approx(float(density.log_densities(theta)[0]), rel=1e-9)
+        for place in range(len(theta)):
+            step = np.zeros(len(theta))
+            step[place] = 1e-6
+            pair = density.log_densities(np.stack([theta + step, theta - step]))
+            assert (pair[0] - pair[1]) / 2e-6 == pytest.approx(gradient[place], rel=2e-4, abs=2e-4)
+
+
+def test_likelihoods_are_those_of_enumeration_and_quadrature() -> None:
+    from scipy.integrate import quad
+    from scipy.special import expit, logit
+    from scipy.stats import norm
+
+    density, network = density_of(NETWORK + "12 of 40 with xray=yes had smoke=yes with between-study variation 0.3\n")
+    theta = random_theta(density, 1)
+    cpts = {name: density.sums.layout.view(theta, name).reshape(network.shape(name)) for name in network.names}
+    share = brute_force(cpts, {"smoke": 1}, {"xray": 1})
+
+    def inside(z: float) -> float:
+        p = expit(logit(share) + 0.3 * z)
+        return p**12 * (1 - p) ** 28 * norm.pdf(z)
+
+    assert float(density.log_densities(theta)[0]) == pytest.approx(np.log(quad(inside, -8, 8)[0]), abs=1e-6)
+    plain, _ = density_of(NETWORK + "12 of 40 with xray=yes had smoke=yes\n")
+    expected = 12 * np.log(share) + 28 * np.log(1 - share)
+    assert float(plain.log_densities(theta)[0]) == pytest.approx(expected, rel=1e-12)
+    ratio, _ = density_of(NETWORK + "odds ratio of xray=yes for smoke=yes against smoke=no is 3.1, 95% CI 1.8 to 5.4\n")
+    one, two = (brute_force(cpts, {"xray": 1}, {"smoke": each}) for each in (1, 0))
+    error = (np.log(5.4) - np.log(1.8)) / (2 * norm.ppf(0.975))
+    expected = norm.logpdf(np.log(3.1), logit(one) - logit(two), error) + 0.5 * np.log(2 * np.pi)
+    assert float(ratio.log_densities(theta)[0]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_study_of_any_probability_weighs_the_draws() -> None:
+    """Importance sampling by hand, from many more draws than credo had."""
+    many = credo.PosteriorOptions(draws=20_000, max_draws=20_000)
+    free = credo.fit(NETWORK, posterior=many)
+    layout = free.posterior.layout
+    flat = draws(free).reshape(-1, layout.size)
+    cpts = {name: flat[:, layout.slice_of(name)].reshape(-1, *free.network.shape(name)) for name in layout.names}
+    share = (cpts["smoke"] * cpts["lung"][..., 1]).sum(axis=1)
+    log_weights = 34 * np.log(share) + 206 * np.log1p(-share)
+    weights = np.exp(log_weights - log_weights.max())
+    exposed = cpts["lung"][:, 1, 1]
+    expected = np.average(exposed, weights=weights)
+    fit = credo.fit(NETWORK + "34 of 240 had lung=yes\n")
+    assert fit.query("P(lung=yes)").probability == pytest.approx(np.average(share, weights=weights), abs=0.004)
+    assert fit.query("P(lung=yes)").interval == pytest.approx(beta.interval(0.95, 34.5, 206.5), abs=0.015)
+    assert fit.query("P(lung=yes | smoke=yes)").probability == pytest.approx(expected, abs=0.03)
+    assert any(finding.kind == "weighed draws" for finding in fit.findings)
+
+
+def test_evidence_that_contradicts_the_rows_is_refused_where_no_draws_are_left() -> None:
+    rows = pl.DataFrame({"smoke": ["no"] * 300, "lung": ["no"] * 300, "xray": ["no"] * 300})
+    with pytest.raises(credo.SamplingError, match="draws in effect"):
+        credo.fit(NETWORK + "900 of 1000 had xray=yes\n", rows)
+    fit = credo.fit(NETWORK + "90 of 100 had xray=yes\n", rows, method="cmap")
+    assert any(finding.kind == "evidence not used" for finding in fit.findings)
+
+
+# Several studies ------------------------------------------------------------------------------------------------------
+
+
+def test_studies_that_disagree_widen_the_interval() -> None:
+    counts = ((10, 100), (30, 100), (22, 80))
+    pooled = "".join(f"{k} of {n} had coin=heads\n" for k, n in counts)
+    varied = "".join(f"{k} of {n} had coin=heads with between-study variation\n" for k, n in counts)
+    narrow, wide = (credo.fit(COIN + text).query("P(coin=heads)") for text in (pooled, varied))
+    assert wide.interval[1] - wide.interval[0] > 1.5 * (narrow.interval[1] - narrow.interval[0])
+    given = credo.fit(COIN + pooled.replace("heads\n", "heads with between-study variation 1\n")).query("P(coin=heads)")
+    assert given.interval[1] - given.interval[0] > narrow.interval[1] - narrow.interval[0]
+
+
+def test_effects_agree_with_a_package_for_meta_analysis() -> None:
+    """The interval of a random-effects analysis with a given variance between studies is that of the likelihood."""
+    meta = pytest.importorskip("statsmodels.stats.meta_analysis")
+    estimates, errors, between = np.log([3.1, 1.4, 2.2]), np.array([0.28, 0.3, 0.2]), 0.35
+    found = meta.combine_effects(estimates, errors**2 + between**2, use_t=False)
+    center, error = found.mean_effect_fe, found.sd_eff_w_fe
+    records = [
+        LogRatioEvidence("odds ratio", *_two(), float(estimate), float(own), number, between)
+        for number, (estimate, own) in enumerate(zip(estimates, errors, strict=True))
+    ]
+    network = credo.declared_network(NETWORK).network
+    density = EvidenceDensity.of(records, lower(credo.Knowledge(network, "")).layout, network)
+    grid = np.linspace(center - 5 * error, center + 5 * error, 2001)
+    total = sum(quantity.spline(grid) for quantity in density.quantities)
+    weights = np.exp(total - total.max())
+    weights /= weights.sum()
+    mean = weights @ grid
+    assert mean == pytest.approx(center, abs=1e-4)
+    assert np.sqrt(weights @ (grid - mean) ** 2) == pytest.approx(error, rel=1e-3)
+
+
+def _two() -> tuple[object, object]:
+    text = NETWORK + "odds ratio of lung=yes for smoke=yes against smoke=no is 2, 95% CI 1 to 4\n"
+    (record,) = lower(credo.Knowledge(credo.declared_network(text).network, text)).evidence
+    return record.first, record.second
+
+
+@pytest.mark.parametrize("is_varied", [False, True])
+def test_intervals_hold_what_they_say(is_varied: bool) -> None:
+    """95 ± 3 of 100: over the prior, with and without variation between studies that is learned."""
+    (asked,) = lower(
+        credo.Knowledge(
+            credo.declared_network(COIN).network, COIN + "1 of 2 had coin=heads with between-study variation"
+        )
+    ).evidence
+    assert isinstance(asked, CountEvidence)
+    network, random = credo.declared_network(COIN).network, np.random.default_rng(3)
+    layout = lower(credo.Knowledge(network, "")).layout
+    shares = np.linspace(0.0005, 0.9995, 1000)
+    held, runs = 0, 400
+    for _ in range(runs):
+        share = random.random()
+        between = abs(random.normal(0.0, 0.5)) if is_varied else 0.0
+        studies = 1 / (1 + np.exp(-(np.log(share / (1 - share)) + between * random.normal(size=4))))
+        seen = random.binomial(60, studies)
+        records = [
+            CountEvidence(asked.probabilities, (float(k), 60.0 - k), number, None, is_varied)
+            for number, k in enumerate(seen)
+        ]
+        density = EvidenceDensity.of(records, layout, network)
+        total = density.log_densities(np.column_stack([shares, 1 - shares]))
+        weights = np.cumsum(np.exp(total - total.max()))
+        low, high = np.interp([0.025, 0.975], weights / weights[-1], shares)
+        held += low <= share <= high
+    assert 0.92 <= held / runs <= 0.98
+
+
+# What users see -------------------------------------------------------------------------------------------------------
+
+
+def test_the_check_says_what_was_understood(tmp_path: Path) -> None:
+    path = tmp_path / "k.credo"
+    path.write_text(NETWORK + "P(lung=yes | smoke=yes) is 12%, worth 50 cases\n")
+    assert "like having seen 6 of 50" in run("check", str(path)).stdout
+
+
+def test_the_report_shows_expert_rows_and_result_beside_each_other(tmp_path: Path) -> None:
+    text = NETWORK + (
+        "expert bob: P(lung=yes | smoke=yes) is 12%, worth 50 cases\n"
+        'in "trial 2019" odds ratio of lung=yes for smoke=yes against smoke=no is 3.1, 95% CI 1.8 to 5.4\n'
+    )
+    rows = pl.DataFrame({"smoke": ["yes"] * 20 + ["no"] * 20, "lung": (["yes"] + ["no"] * 9) * 4, "xray": ["no"] * 40})
+    fit = credo.fit(text, rows)
+    page = fit.report(tmp_path / "report.html").read_text()
+    for words in (
+        "Experts and studies, rows, and the result",
+        "trial 2019",
+        "bob",
+        "like having seen 6 of 50",
+        "2 of 20",
+    ):
+        assert words in page
+    again = credo.load(fit.save(tmp_path / "a.fit"))
+    assert np.array_equal(draws(again), draws(fit))
+
+
+def test_an_update_does_not_count_a_study_twice() -> None:
+    text = COIN + "6 of 50 had coin=heads\n"
+    updated = credo.fit(text, coins(1, 2)).update(coins(2, 5))
+    assert np.allclose(draws(updated), draws(credo.fit(COIN, coins(9, 51))), atol=1e-12)
+    withdrawn = updated.update(knowledge=COIN)
+    assert np.allclose(draws(withdrawn), draws(credo.fit(COIN, coins(3, 7))), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("P(lung=yes) is 12, worth 50 cases", "between 0 and 1"),
+        ("P(lung=yes) is 12%, worth 0 cases", "more than no cases"),
+        ("P(lung=yes) is 12%, between 15% and 20% with 90% certainty", "lies between the two others"),
+        ("P(lung) is 20%, 70%, worth 50 cases", "sum to 0.9"),
+        ("P(lung) is 20%, 70%, 10%, worth 50 cases", "3 numbers"),
+        ("340 of 240 had lung=yes", "some of all cases"),
+        ("34 of 240 with smok=yes had lung=yes", 'Did you mean "smoke"'),
+        ("odds ratio of lung=yes for smoke=yes against smoke=no is 3.1, 95% CI 5.4 to 1.8", "within its confidence"),
+        ("34 of 240 had lung=yes with between-study variation 0", "above 0"),
+        ("P(lung=yes | each smoke) is 12%, worth 50 cases", "one probability"),
+    ],
+)
+def test_mistakes(line: str, words: str) -> None:
+    with pytest.raises(credo.KnowledgeError, match=words):
+        credo.fit(NETWORK + line + "\n")
