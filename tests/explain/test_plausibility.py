@@ -115,7 +115,8 @@ def test_equalities_are_read_with_a_region_that_is_named() -> None:
     assert one.equality_tolerance == EQUALITY_WIDTH
     assert one.before_data.value == pytest.approx(2 * EQUALITY_WIDTH)
     assert one.after_data is not None
-    assert one.after_data.value == pytest.approx(beta(9, 13).cdf(0.41) - beta(9, 13).cdf(0.39))
+    low, high = beta(9, 13).cdf([0.4 - EQUALITY_WIDTH, 0.4 + EQUALITY_WIDTH])
+    assert one.after_data.value == pytest.approx(high - low)
 
 
 def test_products_and_influences_are_just_evaluated() -> None:
