@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import credo
@@ -104,6 +105,36 @@ def test_answers_are_read_as_people_write_them(folder: Path) -> None:
     assert statement_of(influence, "less") == influence.about.replace("raises", "lowers")
     assert statement_of(influence, "neither") == ""
     assert statement_of(influence, "4") is None
+
+
+def test_how_sure_somebody_is_becomes_a_confidence(folder: Path) -> None:
+    _, shown = hold(folder, ["15 to 25, 80% sure"], is_certain=False, most=1)
+    assert "how sure you are" in shown
+    line = "expert cardiologist: P(lung=yes | smoke=yes) is between 0.15 and 0.25 with confidence 0.8\n"
+    assert line in (folder / "clinic.credo").read_text()
+
+
+def test_a_gate_is_asked_for_and_written_as_what_the_variable_is(tmp_path: Path) -> None:
+    (tmp_path / "clinic.credo").write_text("variables a, b, top: no, yes\ntop depends on a, b\n")
+    rows = [(a, b, "yes" if "yes" in (a, b) else "no") for a in ("no", "yes") for b in ("no", "yes")] * 10
+    pl.DataFrame(rows, schema=["a", "b", "top"], orient="row").write_csv(tmp_path / "patients.csv")
+    fit = credo.fit(tmp_path / "clinic.credo", tmp_path / "patients.csv")
+    gates = [each for each in fit.next_questions("P(top=yes)", count=100).questions if each.kind == "gate"]
+    assert [each.about for each in gates] == ["top is a gate of a, b"]
+    others = [each.text for each in fit.next_questions("P(top=yes)", count=100).questions if each.kind != "gate"]
+    ended = interview(
+        tmp_path / "clinic.credo",
+        tmp_path / "patients.csv",
+        "engineer",
+        "P(top=yes)",
+        ask=lambda prompt: "1",
+        show=lambda text: None,
+        most=1,
+        enough=1e-6,
+        skip=others,
+    )
+    assert ended.answers == 1
+    assert "top is or of a, b  # engineer\n" in (tmp_path / "clinic.credo").read_text()
 
 
 def test_the_command_writes_with_the_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

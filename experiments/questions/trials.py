@@ -147,6 +147,8 @@ def answer_of(
     same = next((each.answers[0] for each in known if each.text == question.text), None)
     if same is None:
         return ""  # about cases that never occur: nobody knows
+    if question.kind == "gate" and not np.isin(truth.cpt_array(question.child), (0.0, 1.0)).all():
+        return ""  # an expert does not call a gate what is nearly one
     choice = int(same)
     if is_wrong:
         choice = (1, 0, 0)[choice]

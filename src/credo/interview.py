@@ -7,7 +7,7 @@ an interview can end at any moment, and the next one goes on from there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ UNKNOWN, DEPENDS = "does not know", "says that neither holds, or it depends"
 _NUMBER = r"(?:about\s+)?([0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)\s*(%|per\s?cent)?"
 _RANGE = re.compile(rf"(?:between\s+)?{_NUMBER}\s*(?:to|and|-|–|…|\.\.)\s*{_NUMBER}", re.IGNORECASE)
 _ONE = re.compile(_NUMBER, re.IGNORECASE)
+_SURE = re.compile(r"[,\s]\s*([0-9]+)\s*%?\s*(?:sure|certain)$", re.IGNORECASE)
 _RATIO = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s+(?:in|of|out\s+of)\s+([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 _HELP = "Answer, or write: why, later, don't know, stop."
 
@@ -56,6 +57,7 @@ def interview(
     is_certain: bool = False,
     enough: float = ENOUGH,
     most: int | None = None,
+    skip: Iterable[str] = (),
     seed: int = 0,
     table_format: TableFormat | None = None,
 ) -> Interview:
@@ -81,6 +83,8 @@ def interview(
         The narrowing below which a question is not worth asking, as a share of the interval.
     most
         How many questions to ask at most.
+    skip
+        Questions not to ask.
     seed, table_format
         As for `fit`.
 
@@ -100,11 +104,11 @@ def interview(
         return learn(path, data, seed=seed, table_format=table_format, progress=False)
 
     fit = learned()
-    skip = asked_before(path, expert)
+    skipped = {*skip, *asked_before(path, expert)}
     show(_state(fit, target))
     answers = asked = 0
     while most is None or asked < most:
-        found = fit.next_questions(target, count=1, skip=tuple(skip))
+        found = fit.next_questions(target, count=1, skip=tuple(skipped))
         if not found.questions or found.questions[0].narrowing < enough:
             return _ended(answers, _enough(found.questions, enough), show)
         question = found.questions[0]
@@ -112,14 +116,16 @@ def interview(
         line = _answer(question, found.target, ask, show)
         if line is None:
             return _ended(answers, "It was stopped.", show)
-        skip.update((question.text, question.about))
+        skipped.update((question.text, question.about))
         if line == "":
             continue  # later: it is asked again another time
         if line.startswith("#"):
             _append(path, f"# {expert} {line[1:].strip()}: {question.text}")
             continue
         before = path.read_text(encoding="utf-8-sig")
-        _append(path, f"{line}  # {expert}" if is_certain else f"{who}: {line}")
+        # What a gate says is what a variable is, and nobody doubts that.
+        must_hold = is_certain or question.kind == "gate"
+        _append(path, f"{line}  # {expert}" if must_hold else f"{who}: {line}")
         try:
             fit, previous = learned(), fit
         except CredoError as error:
@@ -142,7 +148,8 @@ def asked_before(path: Path, expert: str) -> set[str]:
 def _answer(question: Question, target: str, ask: Callable[[str], str], show: Callable[[str], None]) -> str | None:
     """The statement of an answer; a comment where there is none, empty for later, None to stop."""
     choices = [f"  {number}. {each.label}" for number, each in enumerate(question.answers, start=1)]
-    hint = "  A number of cases (12), or a range (5 to 20)." if question.kind == "number" else "\n".join(choices)
+    number = "  A number of cases (12), or a range (5 to 20); how sure you are, if you like (5 to 20, 80% sure)."
+    hint = number if question.kind == "number" else "\n".join(choices)
     show(f"\n{question.text}\n{hint}")
     while True:
         try:
@@ -157,10 +164,20 @@ def _answer(question: Question, target: str, ask: Callable[[str], str], show: Ca
             return ""
         elif words in ("don't know", "i don't know", "dont know", "i dont know", "do not know", "no idea", "unknown"):
             return f"# {UNKNOWN}"
-        elif (statement := statement_of(question, words)) is not None:
+        elif (statement := _with_certainty(question, words)) is not None:
             return statement or f"# {DEPENDS}"
         else:
             show(f"That cannot be read as an answer. {_HELP}")
+
+
+def _with_certainty(question: Question, words: str) -> str | None:
+    """The statement of an answer that may end in how sure the expert is: `5 to 20, 80% sure`."""
+    sure = _SURE.search(words)
+    statement = statement_of(question, words[: sure.start()] if sure else words)
+    if not sure or not statement or question.kind == "gate":
+        return statement
+    share = _hundredths(sure[1])
+    return f"{statement} with confidence {number_text(share)}" if 0.0 < share < 1.0 else statement
 
 
 def statement_of(question: Question, words: str) -> str | None:

@@ -46,6 +46,7 @@ Answers = NDArray[np.int64]  # (draws,) the number of the answer under each
 
 RELIABILITY = 0.9  # of an expert, while nothing else is known
 MOST_BINS = 5  # ranges between which an expert's number distinguishes at most
+NEARLY_CERTAIN = 0.1  # by which the numbers of a gate are off 0 and 1 in draws that count as one
 ABOUT_EQUAL = 0.05  # two probabilities that differ by less are about the same to an expert
 LEAST_CONFIGURATION = 1e-6  # a configuration that is less probable does not occur
 MOST_CONFIGURATIONS = 200  # of one CPT about which questions are asked: the most probable
@@ -54,7 +55,7 @@ MOST_PARENTS = 5  # that somebody can keep in mind
 FEW = 5  # draws that are too few to know a variance from
 SHOWN = 5  # questions that a text lists
 # Minutes that an answer takes, guessed: numbers take longer than directions, and each further condition takes longer.
-MINUTES = {"influence": 0.5, "comparison": 0.75, "number": 1.0}
+MINUTES = {"influence": 0.5, "gate": 0.5, "comparison": 0.75, "number": 1.0}
 MINUTES_PER_PARENT = 0.25  # beyond two
 
 
@@ -87,7 +88,7 @@ class Question:
     Attributes
     ----------
     kind : str
-        "influence", "comparison" or "number".
+        "influence", "gate", "comparison" or "number".
     text : str
         The question.
     about : str
@@ -355,6 +356,7 @@ def candidates(fit: Fit, draws: BatchedCPTs, children: Sequence[str], skip: set[
             continue
         made = [
             *_influence_questions(fit, draws[child], child, labels),
+            *_gate_questions(fit, draws[child], child, labels),
             *_configuration_questions(network, draws[child], child, labels),
         ]
         yield from (each for each in made if each.key not in settled and not skip & {each.about, each.text})
@@ -415,6 +417,36 @@ def _influence_questions(fit: Fit, cpt: Numbers, child: str, labels: Labels) -> 
             1,
             (parent, child),
         )
+
+
+def _gate_questions(fit: Fit, cpt: Numbers, child: str, labels: Labels) -> Iterator[Candidate]:
+    """Does the child happen exactly if one of its parents does, or all of them? Where all have two ordered states."""
+    network, orders = fit.network, fit.knowledge.orders
+    parents = network.parents[child]
+    members = (*parents, child)
+    if len(parents) < 2 or any(len(network.states(n)) > 2 or orders[n].reason == LISTED for n in members):
+        return
+    high = [network.states(name).index(orders[name].states[-1]) for name in members]
+    happens = np.moveaxis(cpt[..., high[-1]], 0, -1)  # (parents…, draws)
+    happening = np.stack(np.meshgrid(*(np.arange(2) == k for k in high[:-1]), indexing="ij"))
+    is_or, is_and = (
+        (np.abs(happens - gate[..., None]) <= NEARLY_CERTAIN).reshape(-1, happens.shape[-1]).all(axis=0)
+        for gate in (happening.any(axis=0), happening.all(axis=0))
+    )
+    causes = ", ".join(f"{labels.variable(n)} = {labels.state(n, orders[n].states[-1])}" for n in parents)
+    listed = ", ".join(map(name_text, parents))
+    yield Candidate(
+        "gate",
+        f"Is {labels.variable(child)} = {labels.state(child, orders[child].states[-1])} whenever one of these is, and "
+        f"never otherwise: {causes}?",
+        f"{name_text(child)} is a gate of {listed}",
+        child,
+        np.where(is_or, 0, np.where(is_and, 1, 2)),
+        ("yes, if any of them is", "only if all of them are", "no"),
+        (f"{name_text(child)} is or of {listed}", f"{name_text(child)} is and of {listed}", ""),
+        1,
+        ("gate", child),
+    )
 
 
 def _configuration_questions(network: Network, cpt: Numbers, child: str, labels: Labels) -> Iterator[Candidate]:
