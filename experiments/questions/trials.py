@@ -104,10 +104,12 @@ def ask(
     families = network.names
     if target is not None:
         families = factors_of(network, target.targets, target.evidence, {}).families
-    open_questions = list(candidates(fit, draws, [name for name in fit.network.names if name in families], skip))
+    asked = candidates(fit, draws, [name for name in fit.network.names if name in families], skip)
+    open_questions = [each for each in asked if each.kind != "gate"]  # nobody calls a gate what is nearly one
     if strategy == "credo":
-        best = fit.next_questions(target, count=1, skip=tuple(skip)).questions
-        yield from (each for each in open_questions if best and each.text == best[0].text)
+        best = [each.text for each in fit.next_questions(target, count=100, skip=tuple(skip)).questions]
+        by_text = {each.text: each for each in open_questions}
+        yield from (by_text[text] for text in best if text in by_text)
     elif strategy == "random":
         if open_questions:
             yield open_questions[int(generator.integers(len(open_questions)))]
@@ -147,8 +149,6 @@ def answer_of(
     same = next((each.answers[0] for each in known if each.text == question.text), None)
     if same is None:
         return ""  # about cases that never occur: nobody knows
-    if question.kind == "gate" and not np.isin(truth.cpt_array(question.child), (0.0, 1.0)).all():
-        return ""  # an expert does not call a gate what is nearly one
     choice = int(same)
     if is_wrong:
         choice = (1, 0, 0)[choice]

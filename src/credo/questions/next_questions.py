@@ -429,9 +429,10 @@ def _gate_questions(fit: Fit, cpt: Numbers, child: str, labels: Labels) -> Itera
     high = [network.states(name).index(orders[name].states[-1]) for name in members]
     happens = np.moveaxis(cpt[..., high[-1]], 0, -1)  # (parents…, draws)
     happening = np.stack(np.meshgrid(*(np.arange(2) == k for k in high[:-1]), indexing="ij"))
+    gates = [np.asarray(gate, dtype=np.float64) for gate in (happening.any(axis=0), happening.all(axis=0))]
     is_or, is_and = (
         (np.abs(happens - gate[..., None]) <= NEARLY_CERTAIN).reshape(-1, happens.shape[-1]).all(axis=0)
-        for gate in (happening.any(axis=0), happening.all(axis=0))
+        for gate in gates
     )
     causes = ", ".join(f"{labels.variable(n)} = {labels.state(n, orders[n].states[-1])}" for n in parents)
     listed = ", ".join(map(name_text, parents))
