@@ -29,6 +29,7 @@ from credo.estimation.solution import Solution, hidden_findings, impossible_data
 from credo.estimation.unshared import unshared
 from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.doubting import doubted_numbers, doubted_statements, is_doubt_asked_for, undoubted_findings
+from credo.explain.form_suggestions import form_suggestions
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
 from credo.explain.violations import only_checked
@@ -270,9 +271,10 @@ def learn(
         ),
         *impossible_data_findings(whole, problem.data.counts, problem.model.kept),
         *order_findings(known),
+        *form_suggestions(known, problem.data.counts, problem.model.names),
         *_without_arrows(known.network),
     )
-    extra = set(model.expansion.extra)
+    extra, gates = set(model.expansion.extra), set(model.expansion.steps)
     return Fit(
         network=learned,
         knowledge=known,
@@ -281,7 +283,11 @@ def learn(
         log_likelihood=log_likelihood,
         rows=problem.data.counts.rows,
         seconds=perf_counter() - started - (compile_seconds() - compiled_before),
-        findings=tuple(each for each in findings if each.variable not in extra),
+        findings=tuple(
+            each
+            for each in findings
+            if each.variable not in extra and not (each.variable in gates and each.kind in ("hidden", "one value"))
+        ),
         history=solution.history or (log_likelihood,),
         certificate=solution.certificate,
         multipliers=solution.multipliers,

@@ -25,13 +25,14 @@ POINTS = 5  # in the interval of each parent's state, as AgenaRisk has by defaul
 MOST_POINTS = 2**12  # for all parents together; with more parents there are fewer of each
 
 
-def ranked_cpt(kind: str, weights: Sequence[float], sizes: Sequence[int], states: int, spread: float) -> Numbers:
+def ranked_cpt(
+    kind: str, weights: Sequence[float], sizes: Sequence[int], states: int, spread: float, points: int = POINTS
+) -> Numbers:
     """The CPT of a ranked node, axes (parents…, child), all states from low to high.
 
     `sizes` are the numbers of states of the parents, and `spread` is the standard deviation of the normal distribution
     before it is truncated.
     """
-    points = POINTS
     while points > 1 and points ** len(sizes) > MOST_POINTS:
         points -= 1
     within = (np.arange(points) + 0.5) / points
@@ -39,11 +40,14 @@ def ranked_cpt(kind: str, weights: Sequence[float], sizes: Sequence[int], states
     edges = np.linspace(0.0, 1.0, states + 1)
     grid = np.array(list(product(within, repeat=len(sizes)))).reshape(-1, len(sizes))
     cpt = np.empty((*sizes, states))
-    for configuration in np.ndindex(*sizes):
-        values = (np.array(configuration) + grid) / np.array(sizes)  # (points, parents)
+    for first in range(sizes[0]):  # so that few points are in memory at a time
+        rest = np.indices(sizes[1:]).reshape(len(sizes) - 1, -1).T
+        configurations = np.column_stack((np.full(len(rest), first), rest))
+        values = ((configurations[:, None, :] + grid) / np.array(sizes)).reshape(-1, len(sizes))
         cumulative = ndtr((edges - mean_of(kind, own, values)[:, None]) / spread)
         mass = np.diff(cumulative, axis=1)
-        cpt[configuration] = (mass / mass.sum(axis=1, keepdims=True)).mean(axis=0)
+        shares = (mass / mass.sum(axis=1, keepdims=True)).reshape(len(rest), len(grid), states)
+        cpt[first] = shares.mean(axis=1).reshape(cpt.shape[1:])
     return cpt
 
 
