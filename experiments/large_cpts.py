@@ -141,7 +141,8 @@ def _best(forms: Sequence[Callable[[Numbers], Numbers]], count: int, answers: An
     found = []
     for form in forms:
         start = np.array([*np.zeros(count - 1), last])
-        options = {"maxfev": 250, "xatol": 0.02, "fatol": 1e-4}
+        simplex = np.vstack((start, start + 0.8 * np.eye(len(start))))
+        options = {"maxfev": 250, "xatol": 0.02, "fatol": 1e-4, "initial_simplex": simplex}
         result = minimize(lambda x, form=form: misfit(form(x), answers), start, method="Nelder-Mead", options=options)
         found.append((float(result.fun), form(result.x)))
     return min(found, key=lambda each: each[0])[1]
