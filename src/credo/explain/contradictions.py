@@ -7,7 +7,7 @@ show that of most statements at once. A statement that calls impossible what a r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from credo.constraints.boundaries import rules_out, without_room
 from credo.constraints.constraint_set import Constraints
 from credo.errors import listing
 from credo.explain.learned_probabilities import learned_probabilities
+from credo.explain.likelihood_ratio import chance_of_data
 from credo.explain.network_plausibility import network_plausibilities
 from credo.explain.plausibility import LEAST_ODDS, Plausibility, Verdict, plausibilities
 from credo.explain.row_shares import NEGLIGIBLE, RowShare, row_shares
@@ -99,6 +100,8 @@ def compare_with_data(
     plausible = plausibilities(
         constraints, counts_of, statements=statements, impossible=impossible, below=below, prior=_PRIOR, seed=seed
     )
+    if counts is not None:
+        plausible |= _tested(plausible, constraints, counts, impossible)
     too_small = {
         number
         for number, plausibility in plausible.items()
@@ -111,6 +114,30 @@ def compare_with_data(
         plausible |= {number: share.plausibility for number, share in shares.items()}
         plausible |= network_plausibilities(constraints, counts, network_statements.difference(shares), seed)
     return DataComparison(plausible, frozenset(too_small))
+
+
+def _tested(
+    plausible: Mapping[int, Plausibility], constraints: Constraints, counts: Counts, impossible: Collection[int]
+) -> dict[int, Plausibility]:
+    """Those that odds call contradicted, with the chance of such data if they are true."""
+    linear, found = constraints.linear, {}
+    suspects = [
+        number
+        for number, each in plausible.items()
+        if each.verdict is Verdict.CONTRADICTED and number not in impossible
+    ]
+    if not suspects:
+        return {}
+    layout = constraints.layout
+    vector = layout.pack({name: counts.of(name).reshape(layout.network.shape(name)) for name in layout.names})
+    products = {product.statement for product in constraints.products}
+    for number in suspects:
+        own = linear.take(linear.statements == number)
+        own = replace(own, confidences=np.full(len(own), np.nan))
+        if number not in products and (own.lengths > 0).all():
+            chance = chance_of_data(Constraints(layout, own), vector)
+            found[number] = replace(plausible[number], chance_of_data=chance)
+    return found
 
 
 def contradictions(

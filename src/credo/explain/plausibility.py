@@ -25,6 +25,7 @@ from credo.constraints.boundaries import without_room
 from credo.constraints.constraint_set import Constraints, ProductConstraint
 from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
+from credo.explain.likelihood_ratio import LEAST_CHANCE
 from credo.explain.tail_bounds import tail_bounds
 from credo.tolerances import DECIMAL_ROUNDING, EQUALITY_WIDTH
 from credo.types import Flags, Numbers
@@ -94,6 +95,9 @@ class Plausibility:
     log_bayes_factor
         Where both probabilities are too small for numbers, the logarithm of the Bayes factor at most: three standard
         errors above its estimate. None elsewhere.
+    chance_of_data
+        How probable data are that speak at least so strongly against the statement if it is true; None where that was
+        not computed, because nothing speaks against it.
     """
 
     before_data: ProbabilityEstimate
@@ -102,6 +106,7 @@ class Plausibility:
     is_upper_bound: bool
     equality_tolerance: float | None
     log_bayes_factor: float | None = None
+    chance_of_data: float | None = None
 
     @property
     def is_too_small(self) -> bool:
@@ -128,8 +133,16 @@ class Plausibility:
 
         Their ratio below 1/20 contradicts, below 1/3 weighs against, above 3 supports [Kass and Raftery, 1995]. But
         a statement whose probability is still 1/20 is not contradicted, and one that is more likely true than not is
-        not weighed against.
+        not weighed against. Nor is one contradicted with which the data are no great surprise: a statement that holds
+        with equality is improbable under distributions that know nothing of it, however many rows there are.
         """
+        found = self._by_odds
+        if found is Verdict.CONTRADICTED and self.chance_of_data is not None and self.chance_of_data > LEAST_CHANCE:
+            return Verdict.DOUBTED
+        return found
+
+    @property
+    def _by_odds(self) -> Verdict | None:
         if self.after_data is None:
             return None
         after = self.after_data.value if self.after_data.upper_bound is None else self.after_data.upper_bound
