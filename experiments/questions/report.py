@@ -17,7 +17,7 @@ def write_report(results: pl.DataFrame, folder: Path) -> str:
         "learned again. Mean error over the interviews that all orders held, as a share of the error before the first "
         "answer. Numbers are answered as precisely as “about p” in the language; all orders ask only about CPTs that "
         "the target depends on.\n",
-        "- `credo`: the question that is expected to narrow the target most per minute.",
+        "- `credo`: the question that is expected to narrow the target most.",
         "- `random`: any question of the same grammar.",
         "- `by weight`: numbers of CPTs, the most frequent configurations first.",
         "- `file order`: numbers of CPTs as the file lists them.",

@@ -19,7 +19,7 @@ from credo.knowledge.experts import Expert, header_of
 from credo.knowledge.expressions import number_text
 from credo.knowledge.mistakes import python_error
 from credo.knowledge.names import checked_name
-from credo.probability_texts import percent_digits, short_percent
+from credo.probability_texts import short_percent
 from credo.questions.next_questions import WHOLE, Question
 from credo.types import TableLike
 
@@ -222,21 +222,15 @@ def _append(path: Path, line: str) -> None:
 
 def _state(fit: Fit, target: str | None) -> str:
     if target is None or target == WHOLE:
-        return f"A number of {WHOLE} is uncertain by ±{percent_digits(_spread(fit))} on average."
+        return f"Questions about {WHOLE}:"
     return f"Now: {fit.query(target)}"
-
-
-def _spread(fit: Fit) -> float:
-    """The standard deviation of a number of the network, weighted by how often it matters."""
-    found = fit.next_questions(count=1)
-    return float(found.deviation / max(1, len(fit.network)) ** 0.5)
 
 
 def _moved(before: Fit, after: Fit, target: str | None) -> str:
     """How the interval of the target moved."""
     if target is None or target == WHOLE:
-        was, now = (percent_digits(_spread(each)) for each in (before, after))
-        return f"On average a number was uncertain by ±{was}, now ±{now}."
+        was, now = (each.next_questions(count=1).deviation for each in (before, after))
+        return f"The uncertainty of {WHOLE} is {short_percent((now / was) ** 2 if was else 1.0)} of what it was before."
     (low, high), (least, most) = before.query(target).interval, after.query(target).interval
     change = (most - least) / (high - low) - 1.0 if high > low else 0.0
     word = f"narrower by {short_percent(-change)}" if change <= 0 else f"wider by {short_percent(change)}"

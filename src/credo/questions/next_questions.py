@@ -48,15 +48,13 @@ RELIABILITY = 0.9  # of an expert, while nothing else is known
 MOST_BINS = 5  # ranges between which an expert's number distinguishes at most
 NEARLY_CERTAIN = 0.1  # by which the numbers of a gate are off 0 and 1 in draws that count as one
 ABOUT_EQUAL = 0.05  # two probabilities that differ by less are about the same to an expert
+LEAST_MEAN = 1e-6  # of a number: a divergence in units of less says nothing
 LEAST_CONFIGURATION = 1e-6  # a configuration that is less probable does not occur
 MOST_CONFIGURATIONS = 200  # of one CPT about which questions are asked: the most probable
 MOST_PAIRS = 300  # of configurations of one CPT that are compared
 MOST_PARENTS = 5  # that somebody can keep in mind
 FEW = 5  # draws that are too few to know a variance from
 SHOWN = 5  # questions that a text lists
-# Minutes that an answer takes, guessed: numbers take longer than directions, and each further condition takes longer.
-MINUTES = {"influence": 0.5, "gate": 0.5, "comparison": 0.75, "number": 1.0}
-MINUTES_PER_PARENT = 0.25  # beyond two
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +95,6 @@ class Question:
         The answers that are expected. A number is answered by a number or a range: these are examples.
     reduction : float
         Which share of the target's variance the answer is expected to remove.
-    minutes : float
-        How long an answer takes, guessed.
     """
 
     kind: str
@@ -106,7 +102,6 @@ class Question:
     about: str
     answers: tuple[AnswerChoice, ...] = field(repr=False)
     reduction: float
-    minutes: float
 
     @property
     def narrowing(self) -> float:
@@ -145,15 +140,15 @@ WHOLE = "the whole network"
 
 @dataclass(frozen=True, slots=True)
 class NextQuestions:
-    """Questions to an expert, those that help most per minute first. Printing it lists them.
+    """Questions to an expert, those that help most first. Printing it lists them.
 
     Attributes
     ----------
     target : str
         What the answers are to narrow.
     deviation : float
-        The standard deviation of the target under the draws; for the whole network that of its numbers, weighted by
-        how often they matter.
+        The standard deviation of the target under the draws; for the whole network the square root of twice the
+        expected divergence, in nats, of the true network from the learned one.
     questions : tuple of Question
         The questions, the best first.
     """
@@ -164,17 +159,17 @@ class NextQuestions:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """A row for each question: `question`, `kind`, `about`, `reduction`, `narrowing`, `minutes`."""
+        """A row for each question: `question`, `kind`, `about`, `reduction`, `narrowing`."""
         import polars as pl
 
-        names = ("text", "kind", "about", "reduction", "narrowing", "minutes")
+        names = ("text", "kind", "about", "reduction", "narrowing")
         rows = [[getattr(question, name) for name in names] for question in self.questions]
         return pl.DataFrame(rows, schema=["question", *names[1:]], orient="row")
 
     def __str__(self) -> str:
         if not self.questions:
             return f"There is nothing left to ask about {self.target}."
-        lines = [f"Questions that would narrow {self.target} most, per minute:"]
+        lines = [f"Questions that would narrow {self.target} most:"]
         for number, question in enumerate(self.questions[:SHOWN], start=1):
             lines.append(f"{number}. {question.text} (narrower by {short_percent(question.narrowing)})")
         if len(self.questions) > SHOWN:
@@ -206,12 +201,7 @@ class Candidate:
     answers: Answers
     labels: tuple[str, ...]
     statements: tuple[str, ...]
-    parents: int
     key: Hashable  # the same for a statement that answers it
-
-    @property
-    def minutes(self) -> float:
-        return MINUTES[self.kind] + MINUTES_PER_PARENT * max(0, self.parents - 2)
 
 
 def next_questions(
@@ -238,10 +228,8 @@ def next_questions(
     for candidate in candidates(fit, draws, goal.children, set(skip)):
         reduction, answers = _expected_reduction(candidate, goal, reliability)
         if reduction > 0.0:
-            found.append(
-                Question(candidate.kind, candidate.text, candidate.about, answers, reduction, candidate.minutes)
-            )
-    found.sort(key=lambda question: -question.reduction / question.minutes)
+            found.append(Question(candidate.kind, candidate.text, candidate.about, answers, reduction))
+    found.sort(key=lambda question: -question.reduction)
     return NextQuestions(goal.name, goal.deviation, tuple(found[:count]))
 
 
@@ -284,14 +272,19 @@ def _goal(fit: Fit, network: Network, draws: BatchedCPTs, target: str | Query | 
 
 
 def _whole_network(fit: Fit, draws: BatchedCPTs) -> Goal:
-    """All numbers of all CPTs, each weighted by how often its configuration occurs; a question moves its own CPT."""
+    """All numbers of all CPTs, weighted so that their variance is twice the expected divergence of the network:
+
+        KL ≈ Σ_j P(configuration j) · Σ_k (θ_jk − mean_jk)² / (2·mean_jk).
+
+    A question moves its own CPT.
+    """
     values, total = {}, 0.0
     for name in fit.network.names:
         if name in fit.network.forms or len(draws[name]) == 1:
             continue
-        weight = np.sqrt(configuration_probabilities(fit.network, name))
-        own = draws[name].reshape(len(draws[name]), -1, draws[name].shape[-1]) * weight[None, :, None]
-        values[name] = own.reshape(len(own), -1)
+        own = draws[name].reshape(len(draws[name]), -1, draws[name].shape[-1])
+        weight = configuration_probabilities(fit.network, name)[:, None] / np.maximum(own.mean(axis=0), LEAST_MEAN)
+        values[name] = (own * np.sqrt(weight)).reshape(len(own), -1)
         total += float(values[name].var(axis=0, ddof=1).sum())
     return Goal(WHOLE, values, total, tuple(values))
 
@@ -414,7 +407,6 @@ def _influence_questions(fit: Fit, cpt: Numbers, child: str, labels: Labels) -> 
             np.where(rises, 0, np.where(falls, 1, 2)),
             ("more likely", "less likely", "neither, or it depends"),
             (str(Influence(parent, child, "raises")), str(Influence(parent, child, "lowers")), ""),
-            1,
             (parent, child),
         )
 
@@ -445,7 +437,6 @@ def _gate_questions(fit: Fit, cpt: Numbers, child: str, labels: Labels) -> Itera
         np.where(is_or, 0, np.where(is_and, 1, 2)),
         ("yes, if any of them is", "only if all of them are", "no"),
         (f"{name_text(child)} is or of {listed}", f"{name_text(child)} is and of {listed}", ""),
-        1,
         ("gate", child),
     )
 
@@ -501,7 +492,6 @@ def _number_question(network: Network, child: str, j: int, k: int, values: Numbe
         np.searchsorted(cuts, values).astype(np.int64),
         tuple(f"{short_percent(low)} to {short_percent(high)}" for low, high in ranges),
         tuple(f"{number_text(low)} <= {term} <= {number_text(high)}" for low, high in ranges),
-        len(network.parents[child]),
         frozenset([_place(asked)]),
     )
 
@@ -529,6 +519,5 @@ def _comparison_question(
         np.where(np.abs(difference) <= ABOUT_EQUAL, 2, np.where(difference > 0.0, 0, 1)).astype(np.int64),
         ("the first", "the second", "about the same"),
         (f"{left} >= {right}", f"{left} <= {right}", same),
-        len(network.parents[child]) + 1,
         frozenset([_place(one), _place(other)]),
     )

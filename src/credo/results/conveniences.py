@@ -416,7 +416,7 @@ class FitConveniences:
     def next_questions(
         self, target: str | Query | None = None, *, count: int = 20, reliability: float = 0.9, skip: Sequence[str] = ()
     ) -> NextQuestions:
-        """Rank questions to an expert by how much an answer is expected to narrow a target, per minute.
+        """Rank questions to an expert by how much an answer is expected to narrow a target.
 
         Parameters
         ----------
@@ -432,7 +432,7 @@ class FitConveniences:
         Returns
         -------
         NextQuestions
-            The questions in plain words, those that help most per minute first.
+            The questions in plain words, those that help most first.
 
         Raises
         ------
