@@ -168,3 +168,16 @@ def test_fixing_one_of_them_fixes_all() -> None:
         credo.fit(network, pump_rows(), ONE, fixed=["pump1"])
     fit = credo.fit(network, pump_rows(), ONE, fixed=["pump1", "pump2", "pump3"])
     assert fit.network.cpts["pump3"][1, 1] == 0.5
+
+
+@pytest.mark.parametrize("evidence", ["{} of 50 with {} had {}", "P({1} | {0}) is 0.9, worth 50 cases"])
+def test_studies_and_weighted_numbers_about_one_count_for_all(evidence: str) -> None:
+    rows = pl.DataFrame({name: ["low", "high"] for name in ("age", "left_pressure", "right_pressure")})
+    fits = []
+    for side in ("left", "right"):
+        given, event = f"age=high, {side}_pressure=low", f"eye_{side}=high"
+        line = evidence.format(45, given, event) if "of 50" in evidence else evidence.format(given, event)
+        fits.append(credo.fit(EYES + line, rows, method="cml").network)
+    assert fits[0].cpts["eye_left"][1, 0, 1] == pytest.approx(0.9, abs=1e-6)
+    assert np.allclose(fits[0].cpts["eye_left"], fits[1].cpts["eye_left"], atol=1e-9)
+    assert np.allclose(fits[0].cpts["eye_right"], fits[0].cpts["eye_left"].transpose(1, 0, 2), atol=1e-9)

@@ -16,6 +16,7 @@ from math import log
 from statistics import NormalDist
 
 from credo.constraints.constraint_set import NetworkProbability
+from credo.constraints.noisy_families import shared_term
 from credo.knowledge.evidence import (
     RISK_DIFFERENCE,
     EffectStudy,
@@ -101,6 +102,10 @@ def _records(statement: Evidence, number: int, expansion: Expansion) -> Iterator
     varies = isinstance(statement, Study) and (statement.variation is not None or statement.is_learned)
     if _is_distribution(probability, expansion) and not varies and all(len(each) == 1 for each in states):
         own = dict(zip((str(each[0]) for each in states), counts, strict=False))
+        if str(probability.variable) in expansion.aligned:
+            places = [original.states(str(probability.variable)).index(state) for state in own]
+            probability = shared_term(probability, expansion)
+            own = dict(zip((original.states(str(probability.variable))[k] for k in places), own.values(), strict=True))
         variable = str(probability.variable)
         ordered = tuple(own.get(state, 0.0) for state in original.states(variable))
         yield Cases(variable, _configuration(probability, original), ordered, number)

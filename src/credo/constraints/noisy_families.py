@@ -220,7 +220,7 @@ def _probability(term: Probability, expansion: Expansion) -> Probability:
     if not is_cpt_entry(term, expansion.original):
         raise _NoSingleCPT(_NOT_AN_ENTRY)
     if str(term.variable) in expansion.aligned:
-        return _shared_term(term, expansion)
+        return shared_term(term, expansion)
     effects = expansion.effects.get(term.variable)
     if effects is None:
         return term
@@ -242,7 +242,7 @@ def _at_owner(child: str, parents: Sequence[str], expansion: Expansion) -> tuple
     return owner, tuple(others[own.index(str(parent))] for parent in parents)
 
 
-def _shared_term(term: Probability, expansion: Expansion) -> Probability:
+def shared_term(term: Probability, expansion: Expansion) -> Probability:
     """A number of the CPT that the variable of a term shares, in the names of the variable whose CPT it is."""
     network = expansion.network
     owner, _ = _at_owner(term.variable, (), expansion)

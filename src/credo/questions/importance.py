@@ -145,7 +145,7 @@ def _importance(
     measures = ("probability", "birnbaum", NAME)
     ends = [f"{each}_{end}" for each in measures for end in ("low", "high")] if draws is not None else []
     columns = {"event": pl.String} | dict.fromkeys((*measures, "achievement", *ends), pl.Float64)
-    frame = pl.DataFrame(rows, schema=columns).sort(NAME, descending=True, maintain_order=True)
+    frame = pl.DataFrame(rows, schema=columns).sort(pl.col(NAME).round(12), descending=True, maintain_order=True)
     return Importance(str(asked), float(total.mean()), frame, level, note)
 
 
