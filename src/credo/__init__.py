@@ -70,6 +70,8 @@ _HOMES = {
     ),
     "credo.knowledge.query": ("Query",),
     "credo.questions.comparison": ("compare",),
+    "credo.estimation.methods": ("methods",),
+    "credo.knowledge.first_model": ("first_model",),
     "credo.checking.check": ("check",),
     "credo.results.check_results": ("Check",),
     "credo.constraints.conflicts": ("ConflictError",),
@@ -148,6 +150,7 @@ if TYPE_CHECKING:
         UnknownStateError,
         UnknownVariableError,
     )
+    from credo.estimation.methods import methods
     from credo.fitting import fit
     from credo.io.corpus import Corpus, read_corpus
     from credo.io.dataset import Dataset
@@ -184,6 +187,7 @@ if TYPE_CHECKING:
         variable,
     )
     from credo.knowledge.decisions import cost, decision, utility
+    from credo.knowledge.first_model import first_model
     from credo.knowledge.labels import group, label
     from credo.knowledge.query import Query
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised

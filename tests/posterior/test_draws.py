@@ -124,3 +124,12 @@ def test_another_seed_moves_a_mean_by_as_much_as_its_error_says(count: int) -> N
     assert means.std(ddof=1) < 2.0 * np.sqrt((errors**2).mean())
     lows = np.array([fit.interval_arrays("x")[0][0] for fit in fits])
     assert lows.max() - lows.min() < 0.1
+
+
+@pytest.mark.parametrize("chains", [4, 3])
+@pytest.mark.parametrize("text", ["", "a raises b"])
+def test_so_many_chains_are_drawn_as_were_asked_for(text: str, chains: int) -> None:
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
+    rows = pl.DataFrame({"a": ["no", "yes"] * 10, "b": ["no", "no", "yes", "yes"] * 5})
+    fit = credo.fit(network, rows, text, posterior=credo.PosteriorOptions(chains=chains, draws=30, max_draws=30))
+    assert fit.posterior.draws.shape[:2] == (chains, 30)  # type: ignore[union-attr]

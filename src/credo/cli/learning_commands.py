@@ -310,14 +310,13 @@ def methods() -> None:
     """List the methods, and when to use which."""
     from rich.table import Table
 
-    from credo.estimation.methods import METHODS, choose_method
+    from credo.estimation.methods import methods as known
 
     table = Table(title="Methods", title_justify="left")
     for heading in ("method", "what it is", "when to use it"):
         table.add_column(heading)
-    for method in METHODS.values():
-        name = f"{method.name} (auto)" if method is choose_method("auto") else method.name
-        table.add_row(name, method.title, method.when)
+    for name, title, when, auto in known().iter_rows():
+        table.add_row(f"{name} (auto)" if auto else name, title, when)
     console().print(table)
 
 

@@ -50,10 +50,8 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Ask NETWORK for a probability: any variables, given evidence and interventions."""
-    from credo.questions.answers import query_network
-
     fit = saved_fit(network)
-    found = query_network(_read(network), question) if fit is None else fit.query(question)
+    found = _read(network).query(question) if fit is None else fit.query(question)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -104,10 +102,8 @@ def importance(
     as_json: AsJson = False,
 ) -> None:
     """Show how much each basic event of NETWORK matters for a top event: Fussell-Vesely and Birnbaum importance."""
-    from credo.questions.importance import importance_in_network
-
     fit = saved_fit(network)
-    found = importance_in_network(_read(network), top) if fit is None else fit.importance(top)
+    found = _read(network).importance(top) if fit is None else fit.importance(top)
     if as_json:
         print_json({"query": found.query, "probability": found.probability, "events": found.events.to_dicts()})
     else:
@@ -139,7 +135,7 @@ def predict(
     table = declared(data, table_format(separator, decimal, encoding, sheet, missing))
     found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     numbered = found if "row" in found.columns else found.with_row_index("row", offset=1)
-    _give(numbered, out, as_json, "prediction")
+    give_frame(numbered, out, as_json, "prediction")
 
 
 def show(
@@ -216,7 +212,7 @@ def sample(
 
     if out is not None:
         require_target(out, CSV_TARGETS)
-    _give(_read(network).sample(rows, seed), out, as_json, "row")
+    give_frame(_read(network).sample(rows, seed), out, as_json, "row")
 
 
 def share(
@@ -312,7 +308,7 @@ def saved_fit(path: Path) -> Fit | None:
     return load(path)
 
 
-def _give(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:
+def give_frame(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:
     """Write a table to a file, or print it: CSV into a pipe, a table on a terminal; only JSON has every digit."""
     if not as_json or out is not None:
         import polars.selectors as cs

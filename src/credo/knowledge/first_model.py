@@ -35,7 +35,15 @@ MOST_ROWS = 50_000  # that structure learning looks at
 
 @dataclass(frozen=True, slots=True)
 class FirstModel:
-    """The text of a `.credo` file, and the network that it declares."""
+    """The text of a `.credo` file, and the network that it declares.
+
+    Attributes
+    ----------
+    text : str
+        Variables, cut points, doubts as comments, and arrows to begin with.
+    network : Network
+        What it declares.
+    """
 
     text: str
     network: Network

@@ -15,8 +15,11 @@ from credo.types import PgmpyModel, PyagrumModel, Seed, SoftRows, TableLike
 if TYPE_CHECKING:
     import polars as pl
 
+    from credo.knowledge.query import Query
     from credo.model.bin_rules import BinRule
     from credo.model.network import Network
+    from credo.questions.answers import Answer
+    from credo.questions.importance import Importance
 
 
 class NetworkConveniences:
@@ -160,6 +163,56 @@ class NetworkConveniences:
         from credo.network_methods import declared, predict
 
         return predict(_network(self), declared(data, table_format), name, soft)
+
+    def query(self, question: str | Query) -> Answer:
+        """Answer a question; a fit by `posterior` answers with an interval.
+
+        Parameters
+        ----------
+        question : str or Query
+            `P(lung=yes | xray=yes)`, as `Fit.query` takes it.
+
+        Returns
+        -------
+        Answer
+            Printing it gives a sentence; `probability` is its number.
+
+        Raises
+        ------
+        QueryError
+            If the question cannot be read, or what is given has probability zero.
+
+        Examples
+        --------
+        >>> import credo
+        >>> credo.Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.25, 0.75]}).query("P(coin=heads)").probability
+        0.25
+        """
+        from credo.questions.answers import query_network
+
+        return query_network(_network(self), question)
+
+    def importance(self, question: str | Query) -> Importance:
+        """How much each basic event matters for a top event: Fussell-Vesely and Birnbaum importance.
+
+        Parameters
+        ----------
+        question : str or Query
+            The top event, such as `P(top=failed)`.
+
+        Returns
+        -------
+        Importance
+            The events, those that matter most first.
+
+        Raises
+        ------
+        QueryError
+            If the question cannot be read, or has several numbers as its answer.
+        """
+        from credo.questions.importance import importance_in_network
+
+        return importance_in_network(_network(self), question)
 
     def kl(self, other: Network) -> float:
         """The Kullback-Leibler divergence KL(self ‖ other) of the joint distributions, computed exactly.

@@ -6,6 +6,7 @@ from credo.lazy_names import lazy_names
 
 # The module that defines each type.
 _HOMES = {
+    "credo.knowledge.first_model": ("FirstModel",),
     "credo.io.origin": ("Origin",),
     "credo.model.gates": ("GateForm", "GateInput"),
     "credo.io.network_from_table": ("NetworkFromTable",),
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
     from credo.io.origin import Origin
     from credo.io.partitions import PartitionedTable
     from credo.knowledge import Mistake
+    from credo.knowledge.first_model import FirstModel
     from credo.model.gates import GateForm, GateInput
     from credo.posterior.beliefs import DoubtResult, ExpertReliability, StatementBelief
     from credo.progress import ProgressEvent
