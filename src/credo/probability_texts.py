@@ -49,8 +49,10 @@ def short_percent(value: float) -> str:
     return f"{value:.1%}" if value < 0.0995 or 0.99 < value < 1.0 else f"{value:.0%}"
 
 
-def belief_digits(value: float) -> str:
+def belief_digits(value: float | None) -> str:
     """How probable a statement is, as a share of draws, of which two decimals are known: `<0.01`, `0.87`, `>0.99`."""
+    if value is None:
+        return "not known"
     if value < 0.005:
         return "<0.01"
     return ">0.99" if value > 0.995 else f"{value:.2f}"

@@ -20,7 +20,7 @@ from credo.knowledge.experts import Expert as NamedExpert
 from credo.knowledge.experts import expert_of
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
-from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, weights_without
+from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, probability_without, weights_without
 from credo.sampling.general_updates import DrawnGeneral, GeneralRegion, with_general_blocks
 from credo.statistics.network_statements import NetworkStatements
 from credo.tolerances import EQUALITY_WIDTH
@@ -229,9 +229,12 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     places = [place for block in blocks for place in block.configurations]
     starts = starts_of([int(size) for block in blocks for size in np.diff(block.distributions)])
     found = {}
-    for number, weights in zip(
-        problem.model.doubts.numbers.tolist(), weights_without(problem.model.doubts, true), strict=True
+    for number, own, weights in zip(
+        problem.model.doubts.numbers.tolist(), true, weights_without(problem.model.doubts, true), strict=True
     ):
+        if probability_without(weights, own) is None:
+            found[number] = StatementEffect((), 0.0, is_known=False)
+            continue
         change = np.abs(weights @ draws / weights.sum() - mean)
         largest = np.maximum.reduceat(change, starts[:-1])
         order = np.argsort(-largest, kind="stable")

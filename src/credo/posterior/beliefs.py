@@ -20,7 +20,8 @@ class StatementBelief:
     probability
         That it is true, given the data and all statements.
     without
-        The same from the data and the other statements alone.
+        The same from the data and the other statements alone; None where the draws do not show it, because the
+        statement is true in nearly all of them.
     error
         The Monte-Carlo standard error of the probability.
     believed
@@ -31,7 +32,7 @@ class StatementBelief:
     number: int
     expert: str
     probability: float
-    without: float
+    without: float | None
     error: float
     believed: float
 

@@ -128,7 +128,9 @@ def _require_doubt(fit: Fit) -> DoubtResult:
 def doubted_statements_of(fit: Fit) -> list[tuple[StatementReference, StatementBelief]]:
     """The statements that may be wrong, the least probable first."""
     references = references_to(fit.knowledge.statements)
-    found = sorted(_require_doubt(fit).statements, key=lambda each: (each.probability, each.without, each.number))
+    found = sorted(
+        _require_doubt(fit).statements, key=lambda each: (each.probability, each.without or 0.0, each.number)
+    )
     return [(references[each.number], each) for each in found]
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 BELIEVED = (9.0, 1.0)  # a and b of a reliability about which nothing is known: right nine times in ten
 ROUNDING = 1e-12
+LEAST_FALSE = 10  # draws in which a statement is false, to know how probable it is by itself;
+LEAST_WEIGHED = 30  # and what all draws are worth, weighted as if it had not been made
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +297,21 @@ def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iter
             int(statements.numbers[place]),
             expert.name,
             float(true[place].mean()),
-            float(weights @ true[place] / weights.sum()),
+            probability_without(weights, true[place]),
             float(errors[place]),
             believed,
         )
+
+
+def probability_without(weights: Numbers, true: Flags) -> float | None:
+    """The probability of a statement as if it had not been made; None where too few draws show what it would be.
+
+    A statement that is true in nearly all draws may be so because it was made: nothing was seen of the rest. One that
+    is false although it was made is no more probable without that.
+    """
+    if int((~true).sum()) < LEAST_FALSE or weights.sum() ** 2 < LEAST_WEIGHED * (weights @ weights):
+        return None
+    return float(weights @ true / weights.sum())
 
 
 def reliabilities(statements: DoubtedStatements, true: Flags, seed: int) -> Iterator[ExpertReliability]:
