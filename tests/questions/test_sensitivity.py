@@ -141,3 +141,13 @@ def test_tornados_are_drawn(fit: credo.Fit, tmp_path: Path) -> None:
     decided = run("sensitivity", "clinic.fit", "--given", "xray=shadow", folder=tmp_path)
     assert decided.stdout.startswith("gain of treat=")
     assert "A picture is .png" in run("sensitivity", "clinic.fit", "--picture", "a.doc", folder=tmp_path).stderr
+
+
+def test_the_report_draws_tornados_of_what_was_asked_and_says_what_to_do(fit: credo.Fit, tmp_path: Path) -> None:
+    page = fit.report(tmp_path / "report.html", ask=[QUESTION, "P(lung | xray=shadow)"]).read_text(encoding="utf-8")
+    assert page.count('class="tornado"') == 2  # numbers and findings; an answer of several numbers has none
+    assert "What the answers rest on" in page
+    assert str(fit.decide()).splitlines()[0].split(" (")[0] in page
+    plain = credo.fit(NETWORK, NETWORK.sample(60, seed=1), method="ml").report(tmp_path / "plain.html").read_text()
+    assert "What to do" not in plain.replace("What to do about", "")
+    assert "tornado" not in plain.split("<body>")[1]

@@ -1,8 +1,8 @@
-"""Pictures as SVG, for pages and notebooks: a conflict, the iterations of a fit."""
+"""Pictures as SVG, for pages and notebooks: a conflict, the iterations of a fit, a tornado."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 
 from credo.drawing.conflict_graph import LINE_LENGTH, ConflictGraph
@@ -13,6 +13,7 @@ LINE_HEIGHT, PADDING, SPACING, MONO_WIDTH = 17, 8, 14, 7.3
 BOX_WIDTH = LINE_LENGTH * MONO_WIDTH + 2 * PADDING
 EDGE_WIDTH = 120
 # The iterations
+TORNADO_WIDTH, TORNADO_ROW, TORNADO_BAR = 640, 34, 13
 HISTORY_WIDTH, HISTORY_HEIGHT, HISTORY_LEFT, HISTORY_BOTTOM = 640, 200, 90, 30
 
 
@@ -84,3 +85,33 @@ def history_svg(history: Sequence[float]) -> str:
         f'<text class="left" x="{HISTORY_LEFT}" y="{HISTORY_HEIGHT - 8}">iteration 1</text>'
         f'<text class="right" x="{HISTORY_WIDTH - 20}" y="{HISTORY_HEIGHT - 8}">iteration {len(values)}</text></svg>'
     )
+
+
+def tornado_svg(value: float, bars: Sequence[tuple[str, float, float]], shown: Callable[[float], str]) -> str:
+    """How far an answer moves with each thing that it rests on: a label and two ends for each bar, in their order."""
+    if not bars:
+        return ""
+    ends = [value, *(end for _, low, high in bars for end in (low, high))]
+    least, span = min(ends), (max(ends) - min(ends)) or 1.0
+    height = TORNADO_ROW * len(bars) + 24
+
+    def x(end: float) -> float:
+        return 8 + (TORNADO_WIDTH - 16) * (end - least) / span
+
+    parts = [
+        f'<svg viewBox="0 0 {TORNADO_WIDTH} {height}" width="{TORNADO_WIDTH}" role="img" '
+        f'aria-label="How far the answer moves with each number" class="tornado">'
+    ]
+    for place, (label, low, high) in enumerate(bars):
+        top = TORNADO_ROW * place
+        parts.append(f'<text class="left" x="8" y="{top + 14}">{escape(label)}</text>')
+        for end, colour in ((low, "lowers"), (high, "raises")):
+            left, width = min(x(end), x(value)), abs(x(end) - x(value))
+            box = f'x="{left:.1f}" y="{top + 18}" width="{width:.1f}" height="{TORNADO_BAR}"'
+            parts.append(f'<rect {box} fill="var(--{colour})"/>')
+    middle = min(max(x(value), 60.0), TORNADO_WIDTH - 60.0)
+    parts.append(f'<path d="M{x(value):.1f} 0V{height - 20}" stroke="var(--ink)"/>')
+    parts.append(f'<text class="left" x="8" y="{height - 6}">{escape(shown(least))}</text>')
+    parts.append(f'<text x="{middle:.1f}" y="{height - 6}" text-anchor="middle">{escape(shown(value))}</text>')
+    parts.append(f'<text class="right" x="{TORNADO_WIDTH - 8}" y="{height - 6}">{escape(shown(max(ends)))}</text>')
+    return "".join([*parts, "</svg>"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import TYPE_CHECKING
 
-from credo.errors import OptionError, listing
+from credo.errors import OptionError
 from credo.plot.axes import axes_or_new, colours_for, style_axes
 from credo.questions.next_tests import NextTests
 from credo.questions.sensitivity import Sensitivity
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_TESTS = 20  # in one picture
+LABEL_LETTERS = 36  # in a line below a picture
 
 
 def next_tests(found: NextTests, ax: Axes | None = None) -> Axes:
@@ -82,7 +84,7 @@ def tornado(found: Sensitivity, of: str = "parameters", ax: Axes | None = None) 
     """
     if not isinstance(found, Sensitivity):
         raise OptionError("credo.plot.tornado draws what fit.sensitivity(…) returned.")
-    bars = _bars(found, of)[:MAX_TESTS][::-1]
+    bars = found.bars(of)[:MAX_TESTS][::-1]
     if not bars:
         raise OptionError(f"{found.query} depends on none of the {of}, or there are no draws to say how far.")
     ax = axes_or_new(ax, 7.2, 1.2 + 0.3 * len(bars))
@@ -92,22 +94,6 @@ def tornado(found: Sensitivity, of: str = "parameters", ax: Axes | None = None) 
             ax.barh(place, end - found.probability, left=found.probability, color=colours[colour], height=0.6)
     ax.axvline(found.probability, color=colours["ink"], linewidth=1.0)
     ax.set_yticks(list(range(len(bars))), [label for label, _, _ in bars])
-    ax.set_xlabel(found.query)
+    ax.set_xlabel(fill(found.query, LABEL_LETTERS))
     style_axes(ax, colours)
     return ax
-
-
-def _bars(found: Sensitivity, of: str) -> list[tuple[str, float, float]]:
-    """A label and two ends for each bar, the widest first."""
-    kinds: dict[str, tuple[str, str, str]] = {
-        "parameters": ("parameter", "at_low", "at_high"),
-        "findings": ("variable", "low", "high"),
-        "evidence": ("evidence", "without", "without"),
-        "statements": ("statement", "without", "without"),
-    }
-    if of not in kinds:
-        raise OptionError(f"A tornado is of {listing([*kinds])}, not of {of!r}.")
-    label, low, high = kinds[of]
-    rows: list[dict[str, Any]] = getattr(found, of).to_dicts()
-    bars = [(row[label], row[low], row[high]) for row in rows if row.get(low) is not None]
-    return sorted(bars, key=lambda bar: -max(abs(end - found.probability) for end in bar[1:]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from credo.errors import OptionError, QueryError, TooLargeError
+from credo.errors import OptionError, QueryError, TooLargeError, listing
 from credo.explain.statement_effects import learned_without
 from credo.explain.statement_references import references_to
 from credo.knowledge.knowledge import KnowledgeSource
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 
 SMALLEST_CHANGE = 1e-9  # of an answer per unit of a number, below which it does not depend on it
 LEAST_PROBABILITY = 1e-12  # of a finding; a state that is less probable is not considered
+
+
+_BARS = {  # of a tornado: the columns with the label and with the two ends
+    "parameters": ("parameter", "at_low", "at_high"),
+    "findings": ("variable", "low", "high"),
+    "evidence": ("evidence", "without", "without"),
+    "statements": ("statement", "without", "without"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,31 @@ class Sensitivity:
     findings: pl.DataFrame = field(repr=False)
     statements: pl.DataFrame = field(repr=False)
     unit: str = "probability"
+
+    def bars(self, of: str = "parameters") -> list[tuple[str, float, float]]:
+        """The bars of a tornado, the widest first.
+
+        Parameters
+        ----------
+        of
+            "parameters", "findings", "evidence" or "statements".
+
+        Returns
+        -------
+        list of tuples
+            A label and the two ends of each bar. Without draws there are no bars of parameters.
+
+        Raises
+        ------
+        OptionError
+            If there is no such kind of bars.
+        """
+        if of not in _BARS:
+            raise OptionError(f"A tornado is of {listing([*_BARS])}, not of {of!r}.")
+        label, low, high = _BARS[of]
+        rows: list[dict[str, Any]] = getattr(self, of).to_dicts()
+        bars = [(row[label], row[low], row[high]) for row in rows if row.get(low) is not None]
+        return sorted(bars, key=lambda bar: -max(abs(end - self.probability) for end in bar[1:]))
 
     def __str__(self) -> str:
         shown = percent_digits if self.unit == "probability" else amount_text

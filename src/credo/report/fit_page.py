@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from credo.drawing.network_svg import network_svg
-from credo.drawing.svg import history_svg
-from credo.errors import listing
+from credo.drawing.svg import history_svg, tornado_svg
+from credo.errors import OptionError, listing
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.learned_probabilities import LearnedProbability
@@ -15,8 +15,10 @@ from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
 from credo.probability_texts import belief_digits, count_digits, interval_percents, percent_digits, short_percent
 from credo.questions.answers import Answer
+from credo.questions.decide import decide
 from credo.questions.marginal_bars import Marginals, fit_marginals
 from credo.questions.next_tests import NextTests
+from credo.questions.sensitivity import sensitivity
 from credo.report.audit_text import audit_section
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
@@ -40,6 +42,7 @@ MAX_STATEMENTS = 8_000  # on one page
 LEAST_GAIN = 1e-5  # below this a statement does not matter
 LEAST_CHANGE = 5e-4
 FEW_TESTS = 3  # observations that an answer names
+MAX_BARS = 8  # of a tornado
 FEW_BLOCKS = 5  # where the knowledge helped or did harm most
 NO_GAIN = 0.01  # in log-likelihood
 FEW_FINDINGS = 6  # that are in sight
@@ -62,6 +65,10 @@ _STATEMENTS_KEY = (
     "factor). <b>Where</b>: the configurations of the parents that it is about, by their numbers below; for a "
     "probability to which several variables contribute, such as a prevalence, what was learned, with its 95% interval."
 )
+_TORNADOS = {
+    "parameters": "the answer, if each number were at the lower (orange) or upper (blue) end of its interval.",
+    "findings": "the least and the greatest answer that knowing each of these variables could lead to.",
+}
 _DOUBTED_KEY = (
     "<b>Probability</b>: that the statement is true, given the data and all statements. <b>Without it</b>: the same "
     "from the data and the other statements alone."
@@ -88,6 +95,8 @@ def fit_page(
     marginals = fit_marginals(fit)
     sections = {
         "network": ("The network", _network(fit, explanation, marginals, anchors)),
+        "decision": ("What to do", _decision(fit)),
+        "rests": ("What the answers rest on", _tornados(fit, asked)),
         "probabilities": ("How probable each state is", probability_table(marginals, anchors)),
         "cpts": ("Every conditional probability", cpt_sections(explanation, anchors, fit.network)),
         "evidence": ("Experts and studies, rows, and the result", evidence_section(fit)),
@@ -130,6 +139,26 @@ def _answers(asked: Sequence[tuple[Answer, NextTests | None]]) -> str:
                 "which part of the uncertainty the observation is expected to remove.</p>"
             )
     return f'<div class="answers">{"".join(parts)}</div>' if parts else ""
+
+
+def _tornados(fit: Fit, asked: Sequence[tuple[Answer, NextTests | None]]) -> str:
+    """For each answer that is one number, how far it moves with the numbers of the CPTs, and with findings."""
+    parts = []
+    for answer in [answer for answer, _ in asked if len(answer.frame) == 1]:
+        found = sensitivity(fit, answer.query)
+        for of, caption in _TORNADOS.items():
+            drawn = tornado_svg(found.probability, found.bars(of)[:MAX_BARS], percent_digits)
+            parts.append(figure(drawn, f"{escape(answer.query)}: {caption}"))
+    return "".join(parts)
+
+
+def _decision(fit: Fit) -> str:
+    """What to do where nothing is known about a case; nothing where the knowledge has no decision."""
+    try:
+        lines = str(decide(fit)).splitlines()
+    except OptionError:  # no decision, or no utilities
+        return ""
+    return f"<p>{'<br>'.join(escape(line) for line in lines)}</p>"
 
 
 def _network(fit: Fit, explanation: Explanation, marginals: Marginals, anchors: Anchors) -> str:
