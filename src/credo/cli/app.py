@@ -9,7 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from credo import __version__
-from credo.cli import decision_commands, learning_commands, living_commands, network_commands, result_commands
+from credo.cli import (
+    decision_commands,
+    learning_commands,
+    living_commands,
+    network_commands,
+    result_commands,
+    sheet_commands,
+)
 from credo.cli.signals import end_on_signals
 from credo.errors import CredoError
 from credo.terminal import drop_output, never_fail_to_print, say
@@ -78,3 +85,4 @@ living_commands.add_commands(app)
 network_commands.add_commands(app)
 decision_commands.add_commands(app)
 result_commands.add_commands(app)
+sheet_commands.add_commands(app)

@@ -169,6 +169,14 @@ def _workbook(path: Path, data_only: bool) -> Iterator[Any]:
             workbook.close()
 
 
+def rows_of_workbook(path: Path) -> list[tuple[Any, ...]]:
+    """All rows of the first sheet, as the cells are."""
+    with _excel_errors(path):
+        _check_archive(path)
+        with _workbook(path, data_only=True) as workbook:
+            return [tuple(row) for row in workbook.worksheets[0].iter_rows(values_only=True)]
+
+
 # The sheet ------------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,139 @@
+"""Sheets of questions: written in plain words, read as statements, mistakes by cell, experts compared."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import credo
+from credo.answer_sheets import HEADER, agreement, read_sheets, statements_of, write_sheet
+from credo.cli.app import app
+from credo.knowledge.declared_network import knowledge_about
+
+TEXT = """
+variables smoke, lung, cough: no, yes
+variable stage: early, middle, late
+label lung: "lung cancer"
+lung depends on smoke
+cough depends on lung, smoke
+stage depends on lung
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.credo"
+    path.write_text(TEXT)
+    return path
+
+
+def fill(path: Path, cells: dict[tuple[str, str], str]) -> None:
+    """Write answers into a .csv sheet: (about, column) → text."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    for (about, column), text in cells.items():
+        next(row for row in rows if row["about"] == about)[column] = text
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, HEADER)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_questions_are_plain_and_about_every_number(model: Path, tmp_path: Path) -> None:
+    count = write_sheet(knowledge_about(model).knowledge, "nurse", tmp_path / "nurse.csv")
+    with (tmp_path / "nurse.csv").open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert count == len(rows) == 1 + 2 + 4 + 2 * 3
+    questions = {row["about"]: row["question"] for row in rows}
+    assert questions["P(lung=yes | smoke=yes)"] == (
+        "Out of 100 cases in which smoke is yes: in how many do you expect that lung cancer is yes?"
+    )
+    assert {row["expert"] for row in rows} == {"nurse"}
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+def test_filled_sheets_become_statements_of_their_experts(model: Path, tmp_path: Path, ending: str) -> None:
+    knowledge = knowledge_about(model).knowledge
+    path = tmp_path / f"heart doctor.{ending}"
+    write_sheet(knowledge, "heart doctor", path)
+    answers = {2: ("12", "", "", "50"), 3: ("", "5", "20", ""), 4: ("10", "5", "20", ""), 5: ("", "", "40%", "")}
+    if ending == "xlsx":
+        from openpyxl import load_workbook
+
+        workbook = load_workbook(path)
+        for row, cells in answers.items():
+            for letter, cell in zip("CDEF", cells, strict=True):
+                workbook.active[f"{letter}{row}"] = cell or None
+        workbook.save(path)
+    else:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.reader(file))
+        for row, cells in answers.items():
+            rows[row - 1][2:6] = cells
+        with path.open("w", newline="", encoding="utf-8-sig") as file:
+            csv.writer(file).writerows(rows)
+    text = statements_of(read_sheets([path], knowledge))
+    assert text.splitlines()[0] == 'expert "heart doctor":'
+    assert "P(smoke=yes) is 0.12, worth 50 cases" in text
+    assert "is between 0.05 and 0.2" in text
+    assert "is 0.1, between 0.05 and 0.2 with 0.9 certainty" in text
+    assert "is at most 0.4" in text
+    stated = credo.Knowledge(knowledge.network, text)
+    assert len(stated) == 4
+    assert {each.expert.name for each in stated} == {"heart doctor"}
+
+
+def test_mistakes_are_named_by_cell(model: Path, tmp_path: Path) -> None:
+    knowledge = knowledge_about(model).knowledge
+    path = tmp_path / "nurse.csv"
+    write_sheet(knowledge, "nurse", path)
+    fill(path, {
+        ("P(smoke=yes)", "best guess of 100"): "130", ("P(lung=yes | smoke=no)", "at least"): "many",
+        ("P(lung=yes | smoke=yes)", "at least"): "30", ("P(lung=yes | smoke=yes)", "at most"): "20",
+        ("P(cough=yes | lung=no, smoke=no)", "cases in mind"): "0",
+    })  # fmt: skip
+    with pytest.raises(credo.DataError) as found:
+        read_sheets([path], knowledge)
+    lines = str(found.value).splitlines()
+    assert lines[0] == "nurse.csv, C2: 130 is not between 0 and 100."
+    assert lines[1].startswith("nurse.csv, D3: “many” is not a number.")
+    assert lines[2] == "nurse.csv, D4: at least 30 is more than at most 20 in E4."
+    assert lines[3].startswith("nurse.csv, F5: 0 cases are none.")
+    other = credo.declared_network("variable smoke: no, yes").network
+    write_sheet(knowledge, "nurse", path)
+    fill(path, {("P(lung=yes | smoke=no)", "at least"): "10"})
+    with pytest.raises(credo.DataError, match=r'H3: The network has no variable "lung"'):
+        read_sheets([path], credo.Knowledge(other, ""))
+
+
+def test_experts_are_compared_and_pooled(model: Path, tmp_path: Path) -> None:
+    knowledge, paths = knowledge_about(model).knowledge, []
+    for expert, guess in (("nurse", "10"), ("doctor", "20"), ("student", "60")):
+        paths.append(tmp_path / f"{expert}.csv")
+        write_sheet(knowledge, expert, paths[-1])
+        fill(paths[-1], {("P(smoke=yes)", "best guess of 100"): guess})
+    (found,) = agreement(read_sheets(paths, knowledge))
+    assert found.linear == pytest.approx(0.3)
+    odds = (1 / 9 * 1 / 4 * 3 / 2) ** (1 / 3)
+    assert found.logarithmic == pytest.approx(odds / (1 + odds))
+    assert found.farthest == "student"
+    assert "student" not in found.sentence(is_anonymous=True)
+
+
+def test_the_commands(model: Path, tmp_path: Path) -> None:
+    run = CliRunner()
+    for expert, guess in (("nurse", "10"), ("doctor", "30")):
+        done = run.invoke(app, ["sheet", str(model), "--for", expert, "-o", str(tmp_path / f"{expert}.csv")])
+        assert done.exit_code == 0, done.output
+        assert "13 questions" in done.output
+        fill(tmp_path / f"{expert}.csv", {("P(smoke=yes)", "best guess of 100"): guess})
+    out = tmp_path / "answers.credo"
+    sheets = [str(tmp_path / f"{expert}.csv") for expert in ("nurse", "doctor")]
+    done = run.invoke(app, ["read-sheet", str(model), *sheets, "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "10.0% to 30.0% from 2 experts; linear pool 20.0%" in done.output
+    fit = credo.fit([model, out], seed=0)
+    assert 0.05 <= float(fit.query("P(smoke=yes)")) <= 0.35
