@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -430,3 +431,14 @@ def test_what_a_row_shows_stays_possible_where_its_probability_falls() -> None:
     assert fit.status.name == "CONVERGED"
     assert fit.cll == pytest.approx(np.log(0.5), abs=1e-4)
     assert 0.0 < fit.network.cpts["a"][1] < 0.02
+
+
+def test_rows_are_tied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `auto` found out about rows when it chose a method is passed on to EM."""
+    calls: list[int] = []
+    for home in ("credo.estimation.missing_draws", "credo.estimation.tied"):
+        module = importlib.import_module(home)
+        own = module.tie_rows
+        monkeypatch.setattr(module, "tie_rows", lambda *args, own=own, **kw: calls.append(1) or own(*args, **kw))
+    credo.fit(NETWORK.without_cpts(), twins(20), TWINS, em=EMOptions(starts=1))
+    assert len(calls) == 1

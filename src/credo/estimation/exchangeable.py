@@ -162,7 +162,7 @@ class Symmetry:
         return cls(problem, hidden, learned, children, random, centred, linear_of, products_of, hidden_in, given)
 
     def may_exchange(self, name: str, one: int, two: int) -> bool:
-        """Whether two states could be exchanged if any other states were, too: a quick look at what is given.
+        """Whether two states could be exchanged if any other states were, too: a quick test of what is given.
 
         A kept CPT, or a prior, in which one state has other sums than the other is changed by every such move. So the
         states of the effects of a noisy family, which a kept CPT compares, need no search.

@@ -63,14 +63,15 @@ def estimate_incomplete(problem: Problem, examined: ExaminedRows | None = None) 
     if problem.settings.options.em.trainer == "gradient":
         return _by_gradient(method, problem, dataset)
     ties = problem.model.constraints.ties if method.uses_knowledge else ()
-    if examined is None:
+    if examined is None or examined.tied is not None:
         prepared = prepare_rows(problem.data.counts.layout, dataset, problem.settings.memory_limit)
     else:
         prepared = examined.prepared
     e_step: Independent | TiedEStep = Independent(prepared)
     if ties:
+        known = None if examined is None else examined.tied
         e_step = tied_e_step(
-            problem.data.counts.layout, ties, dataset, problem.data.reading, problem.settings.memory_limit
+            problem.data.counts.layout, ties, dataset, problem.data.reading, problem.settings.memory_limit, known
         )
     em_method = method if method.m_step is not None else CMAP if method.uses_knowledge else MAP
     if em_method.keeps_hard_statements:

@@ -29,7 +29,7 @@ from credo.statistics.ties.likelihood import TiedData, tie_rows
 from credo.statistics.ties.tied_parts import TiedParts
 
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
-MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without a closer look
+MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without examining them
 SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
 SECONDS_PER_VISIT = 1e-8  # to a cell of a clique, in one chain
 SECONDS_PER_UPDATE = 1e-7  # of a parameter, in one chain
@@ -93,6 +93,7 @@ class ExaminedRows:
     prepared: PreparedRows
     exchanges: Exchanges
     constraints: Constraints
+    tied: TiedData | None = None  # the rows with their ties, for which they were prepared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,11 +115,12 @@ def automatic(problem: Problem) -> AutomaticMethod:
         return AutomaticMethod(CMAP, f"drawing the missing values of so many rows would take long. {TAKES_LONGER}")
     rows: PreparedRows | TiedData
     prepared: PreparedRows
+    tied: TiedData | None = None
     if problem.model.constraints.ties and isinstance(dataset, PartitionedRows):
         return AutomaticMethod(CMAP, f"{IN_PARTITIONS}. {MEANS_ONLY}")
     if problem.model.constraints.ties:
         assert isinstance(dataset, Dataset)
-        rows = tie_rows(
+        rows = tied = tie_rows(
             problem.data.counts.layout,
             problem.model.constraints.ties,
             dataset,
@@ -129,7 +131,7 @@ def automatic(problem: Problem) -> AutomaticMethod:
     else:
         rows = prepared = prepare_rows(problem.data.counts.layout, dataset, problem.settings.memory_limit)
     exchanges = exchanges_of(problem, found_by_em(prepared))
-    examined = None if problem.model.constraints.ties else ExaminedRows(prepared, exchanges, problem.model.constraints)
+    examined = ExaminedRows(prepared, exchanges, problem.model.constraints, tied)
     reason = why_not_drawn(rows, exchanges)
     if reason:
         return AutomaticMethod(CMAP, f"{reason}. {MEANS_ONLY}", examined)

@@ -1,7 +1,7 @@
 """Whether statements about any probability of the network can hold with all others: a search, which proves nothing.
 
-It looks for the most even CPTs that satisfy everything. Where none are found, statements are left out one by one, those
-that resisted most first: what can be satisfied without them makes them likely culprits.
+It searches for the CPTs of largest entropy that satisfy everything. Where none are found, statements are left out one
+by one, those that resisted most first: what can be satisfied without them makes them likely culprits.
 """
 
 from __future__ import annotations

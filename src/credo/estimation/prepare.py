@@ -386,7 +386,7 @@ def _prior_for(method: Method, prior: PriorLike | None, model: PreparedModel) ->
 
 
 def form_priors(knowledge: Knowledge) -> dict[str, NetworkPrior]:
-    """The CPTs that ranked and interpolated families stand for, each distribution worth some cases."""
+    """The CPTs that ranked and interpolated families stand for, each distribution counting as some cases."""
     found = {}
     orders = {name: tuple(map(str, order.states)) for name, order in knowledge.orders.items()}
     for statement in knowledge.statements:

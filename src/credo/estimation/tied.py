@@ -90,9 +90,10 @@ def tied_e_step(
     dataset: Dataset | PartitionedRows,
     reading: TieReading,
     memory_limit: int | None,
+    known: TiedData | None = None,
 ) -> TiedEStep:
-    """The E-step for rows with these ties, under one reading of them."""
-    rows = tied_rows(count_layout, ties, dataset, reading, memory_limit)
+    """The E-step for rows with these ties, under one reading of them; where the tied rows are `known`, for these."""
+    rows = tied_rows(count_layout, ties, dataset, reading, memory_limit) if known is None else known
     return TiedEStep(rows, rows.prepared.layout.distribution_starts())
 
 

@@ -102,7 +102,7 @@ def doubted_statements(
         experts,
         np.array([0 if each is None else position[each.name] for each in own], dtype=np.int64),
         np.array([np.nan if each is None else each for each in confidences], dtype=np.float64),
-        _log_widening(stated, numbers, known),
+        _log_prior_correction(stated, numbers, known),
         _false(stated, numbers, known, kept),
     )
 
@@ -117,7 +117,7 @@ def _expert(named: NamedExpert) -> Expert:
     return Expert(named.name, None, (weight * mean, weight * (1.0 - mean)))
 
 
-def _log_widening(stated: Constraints, numbers: Indices, network: Network) -> Numbers:
+def _log_prior_correction(stated: Constraints, numbers: Indices, network: Network) -> Numbers:
     """log max(1, (1 − p)/p), p being the probability of a statement before anything is known.
 
     CPTs are often nearly deterministic, so that a statement about a corner is no narrow one, and often not: the

@@ -64,7 +64,7 @@ class Comparison(ComparingStatement):
     margin
         The amount by which the inequality must hold.
     confidence
-        How sure the expert is; None for a statement that must hold.
+        The probability that it is true; None for a statement that must hold.
     span
         Where it is written; None for one that was made in Python.
     expert
@@ -109,7 +109,7 @@ class Approximation(UncertainStatement):
     within
         How far they may be apart.
     confidence
-        How sure the expert is; None for a statement that must hold.
+        The probability that it is true; None for a statement that must hold.
     span
         Where it is written; None for one that was made in Python.
     expert

@@ -22,7 +22,7 @@ class Independence(UncertainStatement):
     parent, child
         The variables.
     confidence
-        How sure the expert is; None for a statement that must hold.
+        The probability that it is true; None for a statement that must hold.
     span
         Where it is written; None for one that was made in Python.
     expert
@@ -47,7 +47,7 @@ def does_not_affect(parent: str, child: str, confidence: float | None = None) ->
     parent, child : str
         Names of variables; `parent` is a parent of `child` in the network.
     confidence : float, optional
-        How sure the expert is, above 0 and below 1; None for a statement that must hold.
+        The probability that it is true, above 0 and below 1; None for a statement that must hold.
 
     Returns
     -------

@@ -48,7 +48,7 @@ class Influence(ComparingStatement):
     margin
         The amount by which the inequality must hold.
     confidence
-        How sure the expert is; None for a statement that must hold.
+        The probability that it is true; None for a statement that must hold.
     span
         Where it is written; None for one that was made in Python.
     expert
@@ -82,7 +82,7 @@ class Synergy(ComparingStatement):
     margin
         The amount by which the inequality must hold.
     confidence
-        How sure the expert is; None for a statement that must hold.
+        The probability that it is true; None for a statement that must hold.
     span
         Where it is written; None for one that was made in Python.
     expert
@@ -115,7 +115,7 @@ def raises(parent: str, child: str, by_at_least: float = 0.0, confidence: float 
     by_at_least : float, optional
         By how much each step of the parent raises the child at least; 0 for no margin.
     confidence : float, optional
-        How sure the expert is, above 0 and below 1; None for a statement that must hold.
+        The probability that it is true, above 0 and below 1; None for a statement that must hold.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def lowers(parent: str, child: str, by_at_least: float = 0.0, confidence: float 
     by_at_least : float, optional
         By how much each step of the parent lowers the child at least; 0 for no margin.
     confidence : float, optional
-        How sure the expert is, above 0 and below 1; None for a statement that must hold.
+        The probability that it is true, above 0 and below 1; None for a statement that must hold.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def synergize(*parents: str, on: str, by_at_least: float = 0.0, confidence: floa
     by_at_least : float, optional
         By how much one parent's effect grows with the other at least; 0 for no margin.
     confidence : float, optional
-        How sure the expert is, above 0 and below 1; None for a statement that must hold.
+        The probability that it is true, above 0 and below 1; None for a statement that must hold.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def sub_synergize(*parents: str, on: str, by_at_least: float = 0.0, confidence: 
     by_at_least : float, optional
         By how much one parent's effect shrinks with the other at least; 0 for no margin.
     confidence : float, optional
-        How sure the expert is, above 0 and below 1; None for a statement that must hold.
+        The probability that it is true, above 0 and below 1; None for a statement that must hold.
 
     Returns
     -------

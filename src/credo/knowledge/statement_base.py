@@ -100,7 +100,7 @@ class UncertainStatement(StatementBase):
         Parameters
         ----------
         confidence : float
-            How sure the expert is, above 0 and below 1.
+            The probability that it is true, above 0 and below 1.
 
         Returns
         -------

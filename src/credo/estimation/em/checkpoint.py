@@ -32,7 +32,7 @@ class Checkpoint:
 
     path: Path
     fingerprint: str
-    due: float = field(default=0.0)  # when the next save is worth its time
+    due: float = field(default=0.0)  # when the next save is due
 
     def save(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], force: bool = False) -> None:
         """Replace the file, unless it was saved just now.

@@ -53,8 +53,8 @@ def estimate(problem: Problem) -> Solution:
     soft_weight, findings = choose_soft_weight(problem, problem.vector())
     theta = _water_levels(problem)
     intervals = [Interval.of(block, counts[block.parameters], hidden) for block in problem.model.blocks]
-    shares, doubtful = _solved_shares(problem.model.blocks, intervals, problem.settings.seed)
-    pinned = {k: zeros for k in doubtful if len(zeros := counted_but_pinned(problem.model.blocks[k], counts))}
+    shares, uncertain = _solved_shares(problem.model.blocks, intervals, problem.settings.seed)
+    pinned = {k: zeros for k in uncertain if len(zeros := counted_but_pinned(problem.model.blocks[k], counts))}
     for k, zeros in pinned.items():
         counts[zeros] = 0.0
         intervals[k] = Interval.of(problem.model.blocks[k], counts[problem.model.blocks[k].parameters], hidden)
@@ -126,13 +126,13 @@ def _solved_shares(
 ) -> tuple[list[Numbers], list[int]]:
     """The shares of each block; and the blocks in which one may be zero, for which there is no optimum."""
     tasks = [_share_task(block, each.lower) for block, each in zip(blocks, intervals, strict=True)]
-    shares, doubtful = [], []
+    shares, uncertain = [], []
     for k, solved in enumerate(with_products(solve_certified(tasks), seed)):
         share = np.minimum(solved.theta[blocks[k].size :: 2], 1.0)
         shares.append(np.where(share > 1.0 - NEARLY_ONE, 1.0, share * (1.0 - MARGIN)))
         if not solved.certificate.holds or share.min() < NEARLY_NOTHING:
-            doubtful.append(k)
-    return shares, doubtful
+            uncertain.append(k)
+    return shares, uncertain
 
 
 def counted_but_pinned(block: Block, counts: Numbers) -> Indices:

@@ -111,7 +111,7 @@ GRADIENT = 1e-5
 M_STEP_GRADIENT = 1e-8  # of the steps of EM: an M-step that stops early lowers the objective near the end
 STATIONARY = 1e-2  # above this the training was cut short
 LEAST_CURVATURE = 1e-4
-NOTABLE = 1e-3  # a violation worth mentioning
+NOTABLE = 1e-3  # a violation that is reported
 
 
 def estimate_cem(problem: Problem) -> Solution:

@@ -24,7 +24,7 @@ from credo.threads import map_in_threads
 from credo.types import Flags, Numbers
 
 LARGE_SYSTEM = 400  # unknowns from which a block is solved in rounds
-SHARED_WORK = 20_000  # unknowns, of half a microsecond each, from which a second thread is worth its start
+SHARED_WORK = 20_000  # unknowns, of half a microsecond each, from which a second thread saves more than its start costs
 CORES = cpu_count() or 1  # asking takes as long as a small block
 ROUNDS = 12  # after which all constraints are taken
 HELD = 1e-10  # by how much a constraint that was left out may be violated
