@@ -76,6 +76,7 @@ _HOMES = {
     "credo.results.check_results": ("Check",),
     "credo.constraints.conflicts": ("ConflictError",),
     "credo.fitting": ("fit",),
+    "credo.updating": ("summarise",),
     "credo.clustering": ("cluster",),
     "credo.topic_models": ("topics",),
     "credo.io.corpus": (
@@ -202,3 +203,4 @@ if TYPE_CHECKING:
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import topics
+    from credo.updating import summarise

@@ -65,6 +65,7 @@ from credo.posterior.draws import PosteriorResult
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressLike, ProgressListener, reporting, shares_of
 from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
+from credo.statistics.counts_file import with_counts, without_counts
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import PriorLike, as_prior
@@ -177,7 +178,9 @@ def fit(
     source = None if data is None else gathered(data, table_format)
     others = (weights,) if isinstance(weights, str) else ()
     with counting_through(source):
-        known, taken = knowledge_about(network, knowledge, None if has_partitions(source) else source, others)
+        known, taken = knowledge_about(
+            network, knowledge, None if has_partitions(source) else without_counts(source), others
+        )
     for finding in taken:  # before anything is learned from them
         if finding.kind in (SUSPECTED, DOUBTFUL):
             warn_caller(str(finding), MissingCodeWarning)
@@ -213,6 +216,8 @@ def learn(
     """Learn from rows and knowledge that are there; `taken` are findings so far, `trail` ends with this step."""
     started, compiled_before = perf_counter() if started is None else started, compile_seconds()
     origin, memory_limit, doubt = origin_of(source), request.memory_limit, request.doubt
+    source, of_counts = with_counts(source, known.network)
+    taken = (*taken, *of_counts)
     if source is None:
         source, taken = no_data(known.network), (*taken, NO_DATA)
     elif not has_partitions(source):

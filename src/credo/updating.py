@@ -18,16 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from credo.errors import OptionError, UnknownStateError, counted, listing, readable_bytes
+from credo.constraints.lower import lower
+from credo.errors import DataError, OptionError, UnknownStateError, counted, listing, readable_bytes
 from credo.findings import Finding
 from credo.fitting import complete_rows_of, first_step, learn
 from credo.io.dataset import Dataset, Tables, concatenate, no_data
 from credo.io.dialects import declared
+from credo.io.files import require_target
+from credo.io.network_files import NetworkLike
 from credo.io.number_columns import NumbersSeen
 from credo.io.origin import fingerprint
 from credo.io.several_tables import gathered
 from credo.knowledge import Knowledge, KnowledgeSource
-from credo.knowledge.declared_network import without_declared_codes
+from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.statements import to_text
 from credo.model.network import Network
 from credo.options import TableFormat
@@ -35,7 +38,8 @@ from credo.probability_texts import percent_digits
 from credo.progress import ProgressLike
 from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
-from credo.statistics.counts import less, merge_all, scaled
+from credo.statistics.counts import count, layout_for_counts, less, merge_all, scaled
+from credo.statistics.counts_file import ENDING, CountsSummary, with_counts, write_counts
 from credo.statistics.network_comparison import compare_networks
 from credo.statistics.tied_columns import stream_with_ties
 from credo.types import TableLike, Weights
@@ -124,10 +128,13 @@ def _new_rows(
     known: Knowledge, source: TableLike, request: Request, weights: Weights | None
 ) -> tuple[Dataset, Sequence[Finding]]:
     """The new rows in memory, with the columns that statements tie them by, and what was left out."""
-    source = without_declared_codes(source, known.declarations)
-    findings: Sequence[Finding] = ()
+    findings: Sequence[Finding]
+    read, findings = with_counts(source, known.network)
+    assert read is not None
+    source = without_declared_codes(read, known.declarations)
     if request.options.em.complete_rows:
-        source, findings = complete_rows_of(known, source, weights)
+        source, left_out = complete_rows_of(known, source, weights)
+        findings = (*findings, *left_out)
     return concatenate(list(stream_with_ties(known, source, weights))), findings
 
 
@@ -299,3 +306,61 @@ def rows_text(fit: Fit, without_rows: bool = False) -> str:
         return "It keeps no rows, and cannot be updated."
     size = readable_bytes(kept_bytes(fit))
     return f"It keeps the rows, because values are missing or rows are tied ({size}); --without-rows leaves them out."
+
+
+# Sharing counts -------------------------------------------------------------------------------------------------------
+
+
+def summarise(
+    network: NetworkLike | KnowledgeSource,
+    data: TableLike | Sequence[TableLike],
+    path: str | Path,
+    knowledge: KnowledgeSource | None = None,
+    *,
+    suppress_below: int = 0,
+    weights: str | None = None,
+    table_format: TableFormat | None = None,
+) -> CountsSummary:
+    """Write how often each family of a network was seen in complete rows, for others to learn from.
+
+    `credo.fit` takes such files as tables, one or several, and gives what it would give for the rows.
+
+    Parameters
+    ----------
+    network : Network, path, or knowledge that declares its variables
+        What is counted; all sites need the same states, cut points and arrows.
+    data : path, frame, or a list of these
+        The rows. Those with missing values are left out.
+    path : path
+        The file to write; its name ends in `.counts`.
+    knowledge : optional
+        Statements about a network, as for `fit`.
+    suppress_below : int
+        Numbers above 0 and below this are written as 0, and the file says how many.
+    weights : str, optional
+        The column that says how often each row counts.
+    table_format : TableFormat, optional
+        How the file of the data is written, where it is not as usual.
+
+    Returns
+    -------
+    CountsSummary
+        How many rows were counted and left out, and what was suppressed.
+
+    Raises
+    ------
+    OptionError
+        If the name of the file does not end in `.counts`, or the network has noisy families.
+    """
+    require_target(path, (ENDING,))
+    source = gathered(data, table_format)
+    known, _ = knowledge_about(network, knowledge, source, () if weights is None else (weights,))
+    expansion = lower(known).expansion
+    if expansion is not None and expansion.extra:
+        raise OptionError("A noisy family, a gate or a shared CPT is learned from rows: counts are not enough for it.")
+    rows = concatenate(list(stream_with_ties(known, without_declared_codes(source, known.declarations), weights)))
+    complete = rows.rows((rows.codes >= 0).all(axis=1))
+    if not len(complete):
+        raise DataError("No row is complete: in each a value is missing, and only complete rows are counted.")
+    counts = count(layout_for_counts(known.network), complete)
+    return write_counts(path, known.network, counts, suppress_below, len(rows) - len(complete))

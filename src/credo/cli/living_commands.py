@@ -1,4 +1,4 @@
-"""The commands of a living model: `update`, `history` and `reproduce`."""
+"""The commands of a living model: `update`, `history`, `reproduce` and `summarise`."""
 
 from __future__ import annotations
 
@@ -114,7 +114,43 @@ def reproduce(
         raise typer.Exit(1)
 
 
+def summarise(
+    data: Annotated[list[str], typer.Argument(help="The rows of this site: .csv, .parquet, .xlsx")],
+    knowledge: Annotated[
+        Path, typer.Option("--knowledge", "-k", help="The text or network that all sites share: .credo, .bif, …")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .counts")],
+    suppress_below: Annotated[
+        int, typer.Option(help="Write numbers above 0 and below this as 0, so that nobody can be recognised.")
+    ] = 0,
+    weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+) -> None:
+    """Count the complete rows of DATA into a file without rows, which `credo learn` takes as a table."""
+    from credo.errors import counted
+    from credo.updating import summarise as write
+
+    found = write(
+        knowledge,
+        data,
+        out,
+        suppress_below=suppress_below,
+        weights=weights,
+        table_format=table_format(separator, decimal, encoding, sheet, missing),
+    )
+    left_out = f" {counted(found.left_out, 'row')} with missing values left out." if found.left_out else ""
+    say(f"{out} has the counts of {counted(found.rows, 'row')}, and no rows.{left_out}")
+    if found.suppressed_cells:
+        cells = counted(found.suppressed_cells, "number")
+        say(f"{cells} below {suppress_below} were suppressed ({found.suppressed_cases:g} cases).")
+    say(f"Elsewhere: credo learn {knowledge} {out} OTHER.counts")
+
+
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (update, history, reproduce):
+    for command in (update, history, reproduce, summarise):
         app.command()(command)

@@ -43,6 +43,7 @@ _HOMES = {
         "Step",
         "TableRecord",
     ),
+    "credo.statistics.counts_file": ("CountsSummary",),
     "credo.updating": ("Reproduction",),
     "credo.results.check_results": (
         "Check",
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
         VacuousStatement,
     )
     from credo.results.fit_results import Fit
+    from credo.statistics.counts_file import CountsSummary
     from credo.statistics.network_comparison import Differences
     from credo.topic_models import Topics
     from credo.updating import Reproduction
