@@ -65,6 +65,7 @@ from credo.posterior.draws import PosteriorResult
 from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressLike, ProgressListener, reporting, shares_of
 from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
+from credo.statistics.counts import less
 from credo.statistics.counts_file import with_counts, without_counts
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
@@ -254,7 +255,10 @@ def learn(
     whole = problem.model.network.with_cpts(solution.cpts)
     log_likelihood = solution.log_likelihood
     if log_likelihood is None:
-        log_likelihood = log_likelihood_of_counts(whole, problem.data.counts)
+        of_rows = problem.data.counts if problem.data.of_rows is None else problem.data.of_rows
+        log_likelihood = log_likelihood_of_counts(whole, of_rows)
+    elif problem.data.of_rows is not None:  # of rows and cases together
+        log_likelihood -= log_likelihood_of_counts(whole, less(problem.data.counts, problem.data.of_rows))
     learned = collapsed(model.expansion, whole.cpts, problem.model.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.data.counts, problem.settings.seed)
     doubted = set(problem.model.doubted.tolist())  # how probable these are is said elsewhere

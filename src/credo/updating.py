@@ -359,7 +359,7 @@ def summarise(
     if expansion is not None and expansion.extra:
         raise OptionError("A noisy family, a gate or a shared CPT is learned from rows: counts are not enough for it.")
     rows = concatenate(list(stream_with_ties(known, without_declared_codes(source, known.declarations), weights)))
-    complete = rows.rows((rows.codes >= 0).all(axis=1))
+    complete = rows.rows(np.all(rows.codes >= 0, axis=1))
     if not len(complete):
         raise DataError("No row is complete: in each a value is missing, and only complete rows are counted.")
     counts = count(layout_for_counts(known.network), complete)

@@ -11,7 +11,7 @@ import pytest
 
 import credo
 from tests.helpers.command_line import run
-from tests.test_updating import NETWORK, STATEMENTS, same, table
+from tests.helpers.living import NETWORK, STATEMENTS, same, table
 
 TEXT = NETWORK + STATEMENTS
 

@@ -76,12 +76,12 @@ def update(
     from credo.report.fit_text import fit_summary
     from credo.updating import rows_text
 
+    for question in ask or ():
+        say(f"{result.query(question)}\n")
     console().print(fit_summary(result, None, with_cpts=False))
     for change in result.trail[-1].changes:
         say(f"Changed most: {change}" if change == result.trail[-1].changes[0] else f"              {change}")
     say(f"The fit is in {target}. {rows_text(result, without_rows)}")
-    for question in ask or ():
-        say(f"\n{result.query(question)}")
 
 
 def history(fit: SavedFit, as_json: AsJson = False) -> None:

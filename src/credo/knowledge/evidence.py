@@ -240,7 +240,7 @@ def understood(statement: Evidence) -> str:
         return f"{statement.seen:g} of {statement.total:g} seen"
     cases = equivalent_cases(statement)
     if len(statement.values) > 1:
-        return f"like having seen {', '.join(f'{each:.3g}' for each in cases)} cases of the states"
+        return f"like having seen {', '.join(f'{each:.3g}' for each in cases)} of {sum(cases):.3g}"
     text = f"like having seen {cases[0]:.3g} of {sum(cases):.3g}"
     if statement.low is None or statement.high is None:
         return text

@@ -160,8 +160,15 @@ def with_counts(source: TableLike | None, network: Network) -> tuple[TableLike |
     tables = source.sources if isinstance(source, Tables) else (source,)
     if not any(map(is_counts_file, tables)):
         return source, ()
-    found = [read_counts(each, network) if is_counts_file(each) else (each, ()) for each in tables]  # type: ignore[arg-type]
-    return Tables(tuple(table for table, _ in found)), tuple(each for _, findings in found for each in findings)  # type: ignore[arg-type]
+    read: list[TableLike] = []
+    findings: list[Finding] = []
+    for each in tables:
+        if each is not None and is_counts_file(each):
+            each, own = read_counts(os.fspath(each), network)  # type: ignore[arg-type]
+            findings.extend(own)
+        assert each is not None
+        read.append(each)
+    return Tables(tuple(read)), tuple(findings)
 
 
 def without_counts(source: TableLike | None) -> TableLike | None:
