@@ -248,6 +248,9 @@ def learn(
         assert problem.settings.method is not None
         with _explaining(problem, known):
             solution = with_evidence(problem, model.stated.evidence, lambda given: _estimate(given, table.examined))
+            is_hard = any(each.confidence is None for each in problem.model.constraints.network_constraints)
+            if solution.status is Status.VIOLATED and is_hard and problem.binds_any_probability:
+                require_consistent(check(known.network, known))
         problem = problem.with_settings(progress=None, refuse=None)
 
     if isinstance(solution.posterior, PosteriorResult):

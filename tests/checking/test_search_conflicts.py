@@ -57,3 +57,25 @@ def test_without_one_of_them_all_is_well() -> None:
         found = credo.check("\n".join(lines[: number - 1] + lines[number:]))
         assert not found.suspected
         assert found.exit_code == 0
+
+
+@pytest.mark.parametrize("method", ["auto", "cmap", "cml"])
+def test_every_method_that_binds_them_refuses_statements_that_contradict_each_other_across_cpts(method: str) -> None:
+    rows = pl.DataFrame({"bmi": ["slim", "heavy", "obese"] * 20, "type": ["No", "No", "Yes", "No"] * 15})
+    text = (
+        "variable bmi: slim, heavy, obese\nvariable type: No, Yes\ntype depends on bmi\nbmi raises type\n"
+        "P(type=Yes) is at least 25%\nP(type=Yes | bmi=obese) <= 20%\nP(bmi=slim) <= 0.9\n"
+    )
+    with pytest.raises(credo.ConflictError, match="what a search found, and no proof") as caught:
+        credo.fit(text, rows, method=method)
+    message = str(caught.value)
+    assert caught.value.exit_code == 3
+    assert all(f"line {line}" in message for line in (4, 5, 6))
+    assert "line 7" not in message
+    assert "--doubt" in message
+
+
+def test_a_conflict_of_statements_that_must_hold_suggests_doubt() -> None:
+    text = "variable y: no, yes\nP(y=yes) >= 0.4\nP(y=yes) <= 0.3\n"
+    with pytest.raises(credo.ConflictError, match="--doubt on the command line, doubt=True in Python"):
+        credo.fit(text, pl.DataFrame({"y": ["no", "yes"] * 5}))

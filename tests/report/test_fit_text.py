@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import credo
@@ -78,3 +79,14 @@ def test_the_table_of_doubts_names_the_expert() -> None:
         "nurse",
     ]
     assert "expert" in text.splitlines()[3] + text.splitlines()[4]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "says"), [("", "only with a confidence"), (" with confidence 0.9", "the lower its confidence is")]
+)
+def test_advice_about_a_contradicted_statement_fits_its_confidence(confidence: str, says: str) -> None:
+    data = pl.DataFrame({"y": ["no", "yes"] * 100})
+    fit = credo.fit(f"variable y: no, yes\nP(y=yes) <= 0.05{confidence}\n", data, method="cmap")
+    text = " ".join(plain_text(fit_summary(fit)).split())
+    assert "The data contradict one statement." in text
+    assert says in text

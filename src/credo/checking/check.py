@@ -232,15 +232,18 @@ def _check(
     )
 
 
+CHANGE_OR_DOUBT = (
+    "Change one of them; or let statements be wrong: --doubt on the command line, doubt=True in Python, or a line such "
+    "as `expert radiology:` above those of someone who may be."
+)
+
+
 def require_consistent(found: Check) -> None:
     """Raise a ConflictError, with the conflicts in their author's words, where the knowledge contradicts itself."""
     if found.suspected:
         lines = ["No probabilities were found at which all statements hold. These do not seem to go together:"]
         lines += [f"  {statement}" for statement in found.suspected]
-        lines.append(
-            "This is what a search found, and no proof. Change one of them; or let statements be wrong: --doubt on the "
-            "command line, doubt=True in Python."
-        )
+        lines.append(f"This is what a search found, and no proof. {CHANGE_OR_DOUBT}")
         raise ConflictError("\n".join(lines))
     if found.feasible:
         return
@@ -251,6 +254,7 @@ def require_consistent(found: Check) -> None:
     if len(found.conflicts) > _FEW_CONFLICTS:
         more = counted(len(found.conflicts) - _FEW_CONFLICTS, "more conflict")
         lines.append(f"The check lists {more}.")
+    lines.append(CHANGE_OR_DOUBT)
     raise ConflictError("\n".join(lines), found.conflicts)
 
 

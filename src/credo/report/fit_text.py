@@ -15,6 +15,7 @@ from rich.text import Text
 from credo.errors import counted
 from credo.estimation.methods import METHODS
 from credo.explain.contradictions import CONTRADICTED
+from credo.explain.statement_references import references_to
 from credo.explain.summary import what_is_contradicted, what_was_learned, what_was_not_used
 from credo.explain.violations import ONLY_CHECKED
 from credo.findings import Finding
@@ -93,11 +94,24 @@ def other_findings(fit: Fit) -> list[Finding]:
 
 def what_to_do(fit: Fit) -> str:
     """What to do about statements that the data contradict."""
-    advice = (
+    if not METHODS[fit.method].uses_knowledge:
+        return "The method does not use the knowledge."
+    found = "\n".join(contradicted_by_data(fit)[1])
+    references = references_to(fit.knowledge.statements)
+    contradicted = [
+        statement
+        for reference, statement in zip(references, fit.knowledge.statements, strict=True)
+        if f"“{reference.text}”" in found
+    ]
+    if contradicted and all(getattr(each, "confidence", None) is not None for each in contradicted):
+        return (
+            "Correct the statement, or the data. A statement with a confidence gives way to data, the more so the "
+            "lower its confidence is; or let all be doubted (--doubt; doubt=True in Python)."
+        )
+    return (
         "Correct the statement, or the data. A statement gives way to data only with a confidence, or where all are "
         "doubted (--doubt; doubt=True in Python)."
     )
-    return advice if METHODS[fit.method].uses_knowledge else "The method does not use the knowledge."
 
 
 def _about_the_others(fit: Fit, shown: Sequence[str], written_to: Path | None) -> list[RenderableType]:

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from math import prod
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ BYTES_PER_CELL = 24  # of the largest clique: the product, and a partial product
 CHUNK_CELLS = 2**22  # of the largest clique, for all members of a batch that are evaluated together
 LEAST_MESSAGE, MOST_MESSAGE = 1e-6, 1e6  # a message whose largest cell is outside of this is divided by it
 MOST_MEETING = 8  # factors that are multiplied before a division is considered, so that their product cannot underflow
+MOST_COMPARED = (
+    2_000_000  # neighbours, in the search for an order: some three seconds; orders that lead anywhere need 150,000
+)
 FEW_CELLS = 2**14  # of all cliques: an order with no more is not worth looking for a better one
 View = tuple[slice | None, ...]
 
@@ -84,19 +87,43 @@ def make_plan(
     Two greedy orders are tried, by the fewest new edges and, unless that is good enough, by the smallest clique; that
     with fewer cells in all is taken. A clique that does not fit into memory is an error before anything is computed.
     """
-    plan = _make_plan(tuple(sizes), tuple(tuple(sorted(scope)) for scope in scopes), tuple(sorted(set(kept))))
     limit = memory_limit_or_default(memory_limit)
-    if BYTES_PER_CELL * plan.largest > limit:
-        largest = max((plan.kept, *(step.clique for step in plan.steps)), key=lambda scope: _cells(sizes, scope))
-        raise _too_large(plan.largest, limit, largest, names)
-    return plan
+    kept = tuple(sorted(set(kept)))
+    try:
+        return _make_plan(
+            tuple(sizes), tuple(tuple(sorted(scope)) for scope in scopes), kept, float(limit // BYTES_PER_CELL)
+        )
+    except TooLargeCliqueError as error:
+        raise _too_large(int(_cells(sizes, error.clique)), limit, error.clique, names) from None
+
+
+class TooLargeCliqueError(Exception):
+    """An elimination order came to a clique that does not fit into memory; what follows is mostly larger.
+
+    Without a clique the search for an order was given up because it took too long.
+    """
+
+    def __init__(self, clique: Scope) -> None:
+        super().__init__(clique)
+        self.clique = clique
 
 
 @lru_cache(maxsize=256)  # the same question is often asked again, with other evidence or of other CPTs
-def _make_plan(sizes: tuple[int, ...], given: tuple[Scope, ...], keep: Scope) -> Plan:
-    order, cells = greedy_order(sizes, given, keep, by_fill=True)
-    if cells > FEW_CELLS:
-        order, cells = min((order, cells), greedy_order(sizes, given, keep, by_fill=False), key=lambda found: found[1])
+def _make_plan(sizes: tuple[int, ...], given: tuple[Scope, ...], keep: Scope, most: float) -> Plan:
+    if _cells(sizes, keep) > most:
+        raise TooLargeCliqueError(keep)
+    found: list[tuple[list[int], float]] = []
+    refused: list[Scope] = []  # by the second order, which always ends soon, at the latest
+    for by_fill in (True, False):
+        if found and found[0][1] <= FEW_CELLS:
+            break
+        try:
+            found.append(greedy_order(sizes, given, keep, by_fill, most))
+        except TooLargeCliqueError as error:
+            refused += [error.clique] if error.clique else []
+    if not found:
+        raise TooLargeCliqueError(min(refused, key=lambda clique: _cells(sizes, clique)))
+    order, cells = min(found, key=lambda each: each[1])
     all_scopes = list(given)
     holding: dict[int, set[int]] = {}
     for number, scope in enumerate(given):
@@ -133,8 +160,13 @@ def _make_plan(sizes: tuple[int, ...], given: tuple[Scope, ...], keep: Scope) ->
     return Plan(tuple(all_scopes), tuple(steps), rest, rest_views, keep, sizes, int(largest), int(cells))
 
 
-def greedy_order(sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_fill: bool) -> tuple[list[int], float]:
+def greedy_order(
+    sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_fill: bool, most: float = inf
+) -> tuple[list[int], float]:
     """An order of the variables to sum out, and how many cells all its cliques have together.
+
+    With `most` cells it ends with a TooLargeCliqueError at the first clique that is larger, and by the fewest new edges
+    once more than `MOST_COMPARED` neighbours were compared.
 
     Sets of neighbours are bits of integers, and costs are kept in a heap, in which those that changed stay until they
     come out.
@@ -146,8 +178,12 @@ def greedy_order(sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_
             around[v] = around.get(v, 0) | together
     around = {v: bits & ~(1 << v) for v, bits in around.items()}
 
+    compared = 0
+
     def cost(v: int) -> tuple[float, float, int]:
+        nonlocal compared
         members = _members(around[v])
+        compared += len(members)
         cells = float(sizes[v])
         for w in members:
             cells *= sizes[w]
@@ -171,17 +207,22 @@ def greedy_order(sizes: Sequence[int], scopes: Sequence[Scope], kept: Scope, by_
         own = around.pop(v)
         members = _members(own)
         order.append(v)
-        total += _cells(sizes, (v, *members))
+        cells = _cells(sizes, (v, *members))
+        if cells > most:
+            raise TooLargeCliqueError((v, *members))
+        total += cells
         changed = own
         for w in members:
             before = around[w]
-            if own & ~(before | 1 << w):
+            if by_fill and own & ~(before | 1 << w):  # the sizes of cliques change for neighbours alone
                 changed |= before
             around[w] = (before | own) & ~(1 << v | 1 << w)
         for w in _members(changed & ~(1 << v)):
             if w in costs:
                 costs[w] = cost(w)
                 heappush(waiting, costs[w])
+        if by_fill and most < inf and compared > MOST_COMPARED:
+            raise TooLargeCliqueError(())
     return order, total
 
 
@@ -203,7 +244,7 @@ def _too_large(cells: int, limit: int, scope: Scope, names: Sequence[str]) -> To
     needed = BYTES_PER_CELL * cells
     together = listing([names[v] for v in scope]) if names else f"{len(scope)} variables"
     return TooLargeError(
-        f"An exact answer would need {readable_bytes(needed)}; {readable_bytes(limit)} are "
+        f"An exact answer would need {readable_bytes(needed)} or more; {readable_bytes(limit)} are "
         f"allowed. It has to look at {len(scope)} variables together: {together}. Give more evidence, or raise "
         "memory_limit.",
         needed,
