@@ -5,6 +5,7 @@ import { Bar, describe, hasMoved } from "./graph.jsx";
 import { Cases } from "./cases.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Next } from "./next.jsx";
+import { Questions } from "./questions.jsx";
 import { Scores } from "./scores.jsx";
 import { at, givenNow, knownOf, labelOf } from "./names.js";
 import { percent } from "./states.js";
@@ -333,6 +334,7 @@ export function AskPanel() {
           <h3>More about it</h3>
           <Sensitivity variable={variable} state={state} />
           <Next variable={variable} />
+          <Questions variable={variable} state={state} />
           <Explanation />
           <Scores variable={variable} state={state} />
         </>

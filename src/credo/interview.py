@@ -186,7 +186,7 @@ def statement_of(question: Question, words: str) -> str | None:
     A plain number is one of 100 cases: `12` is 12%.
     """
     if question.kind == "number":
-        return _number_statement(question.about, words)
+        return number_statement(question.about, words)
     for number, each in enumerate(question.answers, start=1):
         if words == str(number) or words == each.label.casefold():
             return each.statement
@@ -194,7 +194,8 @@ def statement_of(question: Question, words: str) -> str | None:
     return close[0].statement if len(close) == 1 else None
 
 
-def _number_statement(about: str, words: str) -> str | None:
+def number_statement(about: str, words: str) -> str | None:
+    """The statement that a number of cases, or a range, makes about a probability; None where it cannot be read."""
     if ratio := _RATIO.fullmatch(words):
         few, many = map(float, ratio.groups())
         return f"{about} is about {number_text(few / many)}" if 0.0 <= few <= many and many > 0 else None

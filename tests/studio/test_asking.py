@@ -74,6 +74,18 @@ def test_what_comes_next_follows_the_text_without_learning_again(learned: Studio
     learned.change(text)
 
 
+def test_questions_to_an_expert_are_answered_by_statements(learned: Studio) -> None:
+    fit = learned.session.require_fit()
+    found = learned.post("/api/questions", {"variable": "disease", "state": "1", "evidence": {"smoker": "yes"}}).json()
+    best = fit.next_questions("P(disease=1 | smoker=yes)").questions
+    assert [each["text"] for each in found["questions"]] == [each.text for each in best[:5]]
+    number = next(each for each in found["questions"] if each["kind"] == "number")
+    text = learned.post("/api/edit", {"op": "answer", "about": number["about"], "words": "5 to 20"}).json()["text"]
+    assert text.endswith(f"\n{number['about']} is between 0.05 and 0.2\n")
+    text = learned.post("/api/edit", {"op": "answer", "statement": "smoker lowers ecg"}).json()["text"]
+    assert text.endswith("\nsmoker lowers ecg\n")
+
+
 def test_a_table_is_scored_and_can_be_had_as_a_file(learned: Studio) -> None:
     found = learned.post("/api/predict", {"targets": ["disease"]}).json()
     assert found["total"] == 220
@@ -139,6 +151,9 @@ def test_what_breaks_in_the_studio_itself_is_a_message(target: Studio, monkeypat
         ("/api/most-probable", {"evidence": {"ecg": "x"}}),
         ("/api/sensitivity", {}),
         ("/api/next", {"variable": "nobody"}),
+        ("/api/questions", {"variable": "disease", "state": "x"}),
+        ("/api/edit", {"op": "answer", "about": "P(disease=1)", "words": "many"}),
+        ("/api/edit", {"op": "answer", "statement": "no statement at all"}),
         ("/api/next", {"variable": "disease", "do": {"smoker": "no"}}),
         ("/api/predict", {"targets": []}),
         ("/api/predict", {"targets": ["nobody"]}),
@@ -283,6 +298,7 @@ KEYS = {
     "/api/most-probable": ("evidence", "do", "soft"),
     "/api/sensitivity": ("variable", "state", "evidence", "do", "soft"),
     "/api/next": ("variable", "evidence", "do", "soft"),
+    "/api/questions": ("variable", "state", "evidence", "do", "soft"),
     "/api/predict": ("targets",),
     "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "given", "low", "high", "about"),
     "/api/learn": ("method", "prior", "seed", "starts", "complete_rows"),

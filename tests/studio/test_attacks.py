@@ -32,7 +32,16 @@ READABLE = (
 )
 WRITABLE = (
     *("/api/updates", "/api/open", "/api/preview", "/api/save", "/api/marginals", "/api/most-probable"),
-    *("/api/sensitivity", "/api/next", "/api/predict", "/api/edit", "/api/declare", "/api/learn", "/api/explain"),
+    *(
+        "/api/sensitivity",
+        "/api/next",
+        "/api/questions",
+        "/api/predict",
+        "/api/edit",
+        "/api/declare",
+        "/api/learn",
+        "/api/explain",
+    ),
     *("/api/cancel", "/api/upload", "/api/arrange", "/api/rows"),
 )
 

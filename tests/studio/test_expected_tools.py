@@ -104,6 +104,10 @@ def test_a_case_leads_to_a_test_and_a_decision(learned_tab: Tab) -> None:
     ask.click()
     expect(page.get_by_text("Given smoker=yes, observe ecg next", exact=False)).to_be_visible()
     expect(page.get_by_text("For what to do, write a decision", exact=False)).to_be_visible()
+    page.get_by_role("button", name="What should an expert be asked?").click()
+    page.get_by_label("Of 100 cases").first.fill("5 to 20")
+    page.get_by_role("button", name="State it").first.click()
+    expect(page.locator(".cm-content")).to_contain_text("is between 0.05 and 0.2")
     assert learned_tab.complaints == []
 
 

@@ -310,6 +310,11 @@ def _ranking(
 
 
 def _sentences(found: NextTests) -> Iterator[str]:
+    first, *others = _uncapitalised(found)
+    yield from (first if found.given else first[0].upper() + first[1:], *others)
+
+
+def _uncapitalised(found: NextTests) -> Iterator[str]:
     given = f"Given {found.given}, " if found.given else ""
     first = found.tests.row(0, named=True)
     sure = first["probability_best"]

@@ -77,6 +77,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/most-probable", _most_probable),
         route("/api/sensitivity", _sensitivity),
         route("/api/next", _next),
+        route("/api/questions", _questions),
         route("/api/predict", _predict),
         route("/api/predictions", _predictions, "GET"),
         route("/api/picture", _picture, "GET"),
@@ -233,6 +234,10 @@ async def _sensitivity(request: Request, session: Session) -> Any:
 
 async def _next(request: Request, session: Session) -> Any:
     return await session.next_steps(await json_of(request))
+
+
+async def _questions(request: Request, session: Session) -> Any:
+    return await session.questions(await json_of(request))
 
 
 async def _predict(request: Request, session: Session) -> Any:

@@ -27,6 +27,7 @@ QUICK_CELLS = 10_000_000  # of all cliques under all draws: about a third of a s
 MOST_CHANGES = 50  # of numbers, between two fits
 LEAST_CHANGE = 0.005  # less is no change that two percentages show
 MOST_TESTS = 8  # that a page lists
+MOST_QUESTIONS = 5
 DECISION_LINES = (DecisionDeclaration, UtilityDeclaration, CostDeclaration)
 MOST_NUMBERS = 12  # that an answer is most sensitive to
 
@@ -109,13 +110,7 @@ def require_supported(opened: Opened, fit: Fit, names: Iterable[str]) -> None:
 
 def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
     """Which numbers and which evidence the probability of a state depends on most."""
-    evidence, do, soft = given_of(request)
-    query = Query(
-        {str(request.get("variable")): (str(request.get("state")),)},
-        {name: (str(state),) for name, state in evidence.items()},
-        {name: str(state) for name, state in do.items()},
-    )
-    found = fit.sensitivity(query, soft=soft)
+    found = fit.sensitivity(_query_of(request), soft=given_of(request)[2])
     return {
         "query": found.query,
         "probability": found.probability,
@@ -146,6 +141,29 @@ def next_data(fit: Fit, declarations: Iterable[object], request: Mapping[str, An
     else:
         answer["hint"] = "For what to do, write a decision: decision treat: no, yes; and what each outcome is worth."
     return answer
+
+
+def questions_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Which questions to an expert would narrow the probability of a state most, and what each answer would state."""
+    found = fit.next_questions(_query_of(request), count=MOST_QUESTIONS)
+    questions = [
+        {
+            **{name: getattr(each, name) for name in ("text", "kind", "about", "narrowing")},
+            "answers": [{"label": answer.label, "statement": answer.statement} for answer in each.answers],
+        }
+        for each in found.questions
+    ]
+    return {"target": found.target, "questions": questions}
+
+
+def _query_of(request: Mapping[str, Any]) -> Query:
+    """The probability of a state in a case; soft evidence is no part of it."""
+    evidence, do, _ = given_of(request)
+    return Query(
+        {str(request.get("variable")): (str(request.get("state")),)},
+        {name: (str(state),) for name, state in evidence.items()},
+        {name: str(state) for name, state in do.items()},
+    )
 
 
 def _tests_data(found: NextTests) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from credo.errors import OptionError
+from credo.interview import number_statement
 from credo.knowledge import editing
 from credo.knowledge.parse import parse
 from credo.knowledge.state_order import Order, natural_order
@@ -38,6 +39,8 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
                 None if request.get("about") is None else _number(request["about"]),
             ),
         )
+    if op == "answer":
+        return with_statement(text, _answer(request))
     if op == "cpt_statements":
         if network is None:
             raise OptionError("There are no variables yet.")
@@ -65,6 +68,16 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
         points = [_number(point) for point in _list(request, "points")]
         return editing.set_cuts(text, name, points, states)
     raise OptionError("This change is not known.")
+
+
+def _answer(request: Mapping[str, Any]) -> str:
+    """The statement that answers a question: given as such, or a number in words."""
+    statement: str | None = str(request.get("statement", ""))
+    if "words" in request:
+        statement = number_statement(str(request.get("about")), " ".join(str(request["words"]).split()).casefold())
+    if not statement or "\n" in statement or parse(statement).mistakes or not parse(statement).statements:
+        raise OptionError("That cannot be read as an answer. Write a number of cases (12) or a range (5 to 20).")
+    return statement
 
 
 def _with_numbers(text: str, network: Network, name: str, request: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from credo.results.fit_results import Fit
 from credo.saving.fits import load
 from credo.shipped import example_names
 from credo.studio import learning
-from credo.studio.asking import bars_data, given_of, next_data, require_supported, sensitivity_data
+from credo.studio.asking import bars_data, given_of, next_data, questions_data, require_supported, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.data_view import columns_data, rows_data
 from credo.studio.document import Document
@@ -351,6 +351,12 @@ class Session:
         require_supported(opened, fit, fit.network.names)
         knowledge = opened.reading.knowledge or fit.knowledge
         return await asyncio.to_thread(next_data, fit, knowledge.declarations, request)
+
+    async def questions(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What an expert should be asked about the probability of a state."""
+        fit = self.require_fit()
+        require_supported(self.require_opened(), fit, fit.network.names)
+        return await asyncio.to_thread(questions_data, fit, request)
 
     async def predict(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Predict some variables for every row of the table; all rows are in a file to download."""

@@ -1,0 +1,76 @@
+// What to ask an expert next: the questions whose answers would narrow the chosen probability most; an answer is a statement.
+import { useEffect, useState } from "react";
+import { post } from "./api.js";
+import { givenNow } from "./names.js";
+import { percent } from "./states.js";
+import { useStudio } from "./store.js";
+
+function Answers({ question }) {
+  const [words, setWords] = useState("");
+  const { edit } = useStudio.getState();
+  if (question.kind === "number")
+    return (
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          edit({ op: "answer", about: question.about, words });
+        }}
+      >
+        <label>
+          Of 100 cases (12, or 5 to 20)
+          <input value={words} onChange={(event) => setWords(event.target.value)} />
+        </label>
+        <button type="submit" disabled={!words.trim()}>
+          State it
+        </button>
+      </form>
+    );
+  return (
+    <div className="row">
+      {question.answers
+        .filter((each) => each.statement)
+        .map((each) => (
+          <button key={each.label} type="button" title={each.statement} onClick={() => edit({ op: "answer", statement: each.statement })}>
+            {each.label}
+          </button>
+        ))}
+    </div>
+  );
+}
+
+export function Questions({ variable, state }) {
+  const given = useStudio((s) => s.given);
+  const [found, setFound] = useState(null);
+  const [problem, setProblem] = useState("");
+  useEffect(() => setFound(null), [given, variable.name, state]);
+  const run = async () => {
+    try {
+      setFound(await post("/api/questions", { variable: variable.name, state, ...givenNow(given, useStudio.getState().network) }));
+      setProblem("");
+    } catch (error) {
+      setProblem(error.message);
+    }
+  };
+  return (
+    <section>
+      <button type="button" onClick={run}>
+        What should an expert be asked?
+      </button>
+      {problem && <p className="problem">{problem}</p>}
+      {found && found.questions.length === 0 && <p>There is nothing left to ask about {found.target}.</p>}
+      {found && found.questions.length > 0 && (
+        <ol>
+          {found.questions.map((each) => (
+            <li key={each.text}>
+              <p>
+                {each.text} <small>(would narrow the interval by {percent(each.narrowing)})</small>
+              </p>
+              <Answers question={each} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
