@@ -181,3 +181,13 @@ def test_studies_and_weighted_numbers_about_one_count_for_all(evidence: str) -> 
     assert fits[0].cpts["eye_left"][1, 0, 1] == pytest.approx(0.9, abs=1e-6)
     assert np.allclose(fits[0].cpts["eye_left"], fits[1].cpts["eye_left"], atol=1e-9)
     assert np.allclose(fits[0].cpts["eye_right"], fits[0].cpts["eye_left"].transpose(1, 0, 2), atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_an_update_equals_learning_from_all_rows(tmp_path, missing: float) -> None:
+    text = PUMPS + ONE + "variable top: no, yes\ntop is 2 of pump1, pump2, pump3\n"
+    first, second = pump_rows(20, missing, seed=1), pump_rows(20, missing, seed=2)
+    before = credo.load(credo.fit(text, first, method="map").save(tmp_path / "before.fit"))
+    whole = credo.fit(text, pl.concat([first, second]), method="map")
+    for name in ("fire", "pump1", "pump3"):
+        assert np.allclose(before.update(second).network.cpts[name], whole.network.cpts[name], atol=1e-7)

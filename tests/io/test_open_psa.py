@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import credo
@@ -140,3 +141,25 @@ def test_mistakes(tmp_path: Path, old: str, new: str, message: str) -> None:
     with warnings.catch_warnings(), pytest.raises(credo.FormatError) as caught:
         credo.read_network(write(tmp_path, text))
     assert message in str(caught.value)
+
+
+def test_a_tree_is_written_and_read_again(tmp_path: Path) -> None:
+    network = credo.read_network(write(tmp_path, TREE))
+    credo.write_network(network, tmp_path / "again.xml")
+    again = credo.read_network(tmp_path / "again.xml")
+    assert set(again.names) == set(network.names)
+    assert all(again.forms[name] == form for name, form in network.forms.items())
+    assert all(probability(again, name) == probability(network, name) for name in network.names)
+
+
+def test_gates_of_the_language_are_written(tmp_path: Path) -> None:
+    lines = ("b is not a", "c is same as a", "d is nand of a, e, f", "g is 2 of a=ok, not e, f", "h is xor of c, d, g")
+    text = "variables a, b, c, d, e, f, g, h: ok, failed\n" + "\n".join(lines)
+    network = credo.declared_network(text).network.with_cpts({name: [0.9, 0.1] for name in "aef"})
+    network = credo.fit(network, pl.DataFrame({"a": ["ok"]}), text, fixed=["a", "e", "f"]).network
+    with pytest.warns(credo.errors.LossyFormatWarning, match="no and yes"):
+        credo.write_network(network, tmp_path / "tree.xml")
+    again = credo.read_network(tmp_path / "tree.xml")
+    for name in network.names:
+        expected = float(query_network(network, f"P({name}=failed)"))
+        assert probability(again, name) == pytest.approx(expected, rel=1e-12)

@@ -19,6 +19,7 @@ from credo.io.files import require_file, require_target, warn_of_loss
 from credo.io.net import read_net, write_net
 from credo.io.netica import read_netica
 from credo.io.noisy_formats import as_full_cpts
+from credo.io.open_psa import is_fault_tree, write_fault_tree
 from credo.io.pgmpy import from_pgmpy
 from credo.io.pyagrum import from_pyagrum
 from credo.io.uai import read_uai, write_uai
@@ -43,11 +44,13 @@ class NetworkFormat:
     read: Callable[[PathLike], Network]
     write: Callable[[Network, PathLike], None] | None  # None where a format is read alone
     keeps_noisy: bool = False  # whether noisy families can be written; else `write` gets full CPTs
+    write_fault_tree: Callable[[Network, PathLike], None] | None = None  # for networks of gates and events alone
 
 
 FORMATS = (
     NetworkFormat((".bif", ".bif.gz"), read_bif, write_bif),
-    NetworkFormat((".xmlbif", ".bifxml", ".xml"), read_xml, write_xmlbif),
+    NetworkFormat((".xmlbif", ".bifxml"), read_xml, write_xmlbif),
+    NetworkFormat((".xml",), read_xml, write_xmlbif, write_fault_tree=write_fault_tree),
     NetworkFormat((".xdsl",), read_xdsl, write_xdsl, keeps_noisy=True),
     NetworkFormat((".uai",), read_uai, write_uai),
     NetworkFormat((".net",), read_net, write_net),
@@ -140,8 +143,9 @@ def write_network(network: Network, path: PathLike) -> None:
     All keep cut points, to the last bit: as properties of the variable, or in a file `.uai.cuts.json` beside `.uai`.
     `.xdsl` and `.dsl` accept the states of measured variables whatever they are called.
 
-    Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX, in which sets of several parents become variables.
-    The other formats hold their full CPTs, and where these would be too large, a variable for each effect.
+    A network of gates and events of two states is written to `.xml` as a fault tree of Open-PSA, every other one as
+    XMLBIF. Noisy families are kept by `.xdsl` alone, as GeNIe's noisy-MAX, in which sets of several parents become
+    variables. The other formats hold their full CPTs, and where these would be too large, a variable for each effect.
 
     Parameters
     ----------
@@ -177,7 +181,9 @@ def write_network(network: Network, path: PathLike) -> None:
     known = _format_of(Path(path))
     write = _writer(known, path)
     lost = ""
-    if not known.keeps_noisy:
+    if known.write_fault_tree is not None and is_fault_tree(network):
+        write = known.write_fault_tree
+    elif not known.keeps_noisy:
         network, lost = as_full_cpts(network)
     try:
         write(network, path)

@@ -1,4 +1,4 @@
-"""Fault trees in the Open-PSA model exchange format: basic events, house events and gates become a network.
+"""Fault trees in the Open-PSA model exchange format: basic events, house events and gates become a network, and back.
 
 Every event has the states `no` and `yes`, and gates stay gates (`model/gates.py`). A basic event without a
 probability, or with one that depends on a mission time, has no CPT. Event trees, common-cause groups and everything
@@ -7,16 +7,18 @@ else of the format that would change a probability are refused; labels and attri
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, prod
+from xml.etree.ElementTree import Element, SubElement
 
 from credo.errors import IncompleteCPTWarning, counted, listing, suggestion
-from credo.io.files import warn_caller
-from credo.io.gates import KINDS, GateBuilder, Input
-from credo.io.xml_tree import XmlElement
-from credo.model.gates import PAIRS
+from credo.io.files import warn_caller, warn_of_loss
+from credo.io.gates import EVENT_STATES, KINDS, GateBuilder, Input
+from credo.io.xml_tree import XmlElement, checked_text, write_tree
+from credo.model.gates import PAIRS, GateForm
 from credo.model.network import Network
+from credo.types import PathLike
 
 ROOT = "opsa-mef"
 _REFERENCES = ("event", "gate", "basic-event", "house-event")
@@ -274,3 +276,53 @@ def _reference(element: XmlElement, model: _Model, scope: tuple[str, ...]) -> In
         kind = element.tag.replace("-", " ")
         element.fail(f"There is no {kind} {name}." + suggestion(name, tuple(kinds[element.tag])))
     return Input(name if found is None else found)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+_WRITTEN = {"max": "or", "min": "and"}
+_NEGATED = {"or": "nor", "and": "nand"}
+
+
+def is_fault_tree(network: Network) -> bool:
+    """Whether a network has nothing but gates and events of two states without parents."""
+    gates = {name: form for name, form in network.forms.items() if isinstance(form, GateForm)}
+    return bool(gates) and all(
+        len(network.states(name)) == 2 and (name in gates or not network.parents[name]) for name in network.names
+    )
+
+
+def write_fault_tree(network: Network, path: PathLike) -> None:
+    """Write a network of gates and events as a fault tree of Open-PSA; see `is_fault_tree`."""
+    gates = {name: form for name, form in network.forms.items() if isinstance(form, GateForm)}
+    events = {name: form.order[-1] for name, form in gates.items()}  # the state that is the event
+    for form in gates.values():
+        for each in form.inputs:
+            events.setdefault(each.name, each.order[-1])
+    root = Element(ROOT)
+    tree, data = SubElement(root, "define-fault-tree", name=checked_text(network.name)), SubElement(root, "model-data")
+    for name in network.names:
+        if name in gates:
+            _write_gate(SubElement(tree, "define-gate", name=checked_text(name)), gates[name], events, gates)
+            continue
+        element = SubElement(data, "define-basic-event", name=checked_text(name))
+        if name in network.cpts:
+            states = network.states(name)
+            value = float(network.cpts[name][states.index(events.get(name, states[-1]))])
+            SubElement(element, "float", value=repr(value))
+    write_tree(root, path)
+    if any(network.states(name) != EVENT_STATES for name in network.names):
+        warn_of_loss(path, "Open-PSA has no names of states: they come back as no and yes.")
+
+
+def _write_gate(element: Element, form: GateForm, events: Mapping[str, str], gates: Collection[str]) -> None:
+    kind, is_negated = _WRITTEN.get(form.kind, form.kind), form.is_negated
+    if is_negated and (kind in _NEGATED and len(form.inputs) > 1):
+        kind, is_negated = _NEGATED[kind], False
+    parent = SubElement(element, "not") if is_negated else element
+    if len(form.inputs) > 1 or form.kind == "atleast":
+        parent = SubElement(parent, kind, {"min": str(form.least)} if kind == "atleast" else {})
+    for each in form.inputs:
+        turned = each.is_negated != (each.order[-1] != events[each.name])
+        place = SubElement(parent, "not") if turned else parent
+        SubElement(place, "gate" if each.name in gates else "basic-event", name=each.name)
