@@ -19,7 +19,6 @@ from credo.questions.expected_utility import (
     Known,
     Option,
     choices_of,
-    draws_for_all,
     event_probability,
     evidence_before,
     expected_utilities,
@@ -27,6 +26,7 @@ from credo.questions.expected_utility import (
     remaining,
     utility_factors,
 )
+from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import BatchedCPTs
 from credo.terminal import escape

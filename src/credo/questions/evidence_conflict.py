@@ -24,7 +24,8 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import percent_digits
-from credo.questions.expected_utility import Known, draws_for_all
+from credo.questions.expected_utility import Known
+from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import (
     answer,

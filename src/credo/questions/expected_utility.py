@@ -9,7 +9,7 @@ A decision that is a variable of the network is set by do(…): what people did 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -23,10 +23,8 @@ from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.graphs import ancestors
 from credo.model.network import Network
-from credo.posterior.draws import LEAST_DRAWS, MOST_CELLS, MOST_DRAWS, PosteriorResult, cpts_under_draws
-from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit
-from credo.statistics.questions import BatchedCPTs, Factors, answer, as_batch, factors_of, require_possible
+from credo.statistics.questions import BatchedCPTs, Factors, answer, factors_of, require_possible
 from credo.types import Numbers
 
 Event = tuple[tuple[str, tuple[str, ...]], ...]  # variables, each in one of these states
@@ -207,19 +205,6 @@ def _key(choices: Choices, known: Known, option: Option, event: Event) -> object
     """Events whose probability is the same for two options have one key: decisions may not matter for them."""
     needed = ancestors(choices.network.parents, {*known, *(name for name, _ in event)}, option.interventions)
     return event, tuple((name, state) for name, state in option.interventions.items() if name in needed)
-
-
-def draws_for_all(fit: Fit, network: Network, factors: Sequence[Factors]) -> tuple[BatchedCPTs, str]:
-    """The same draws for all of these questions, or the learned CPTs and the reason why there are no draws."""
-    note = why_no_interval(fit)
-    count = min(MOST_DRAWS, MOST_CELLS // max(1, sum(each.plan.cells for each in factors)))
-    if not note and count < LEAST_DRAWS:
-        note = "There is no interval: this question is too large to be answered under a hundred draws."
-    if note:
-        return as_batch(network), note
-    assert isinstance(fit.posterior, PosteriorResult)
-    families = {name for each in factors for name in each.families}
-    return {name: cpts_under_draws(fit.posterior, network, count, name) for name in families}, ""
 
 
 def possible_draws(values: Numbers, log_evidence: Numbers, known: Known) -> Numbers:

@@ -27,11 +27,11 @@ from credo.questions.expected_utility import (
     Choices,
     Event,
     choices_of,
-    draws_for_all,
     event_probability,
     expected_utilities,
     utility_factors,
 )
+from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit
 from credo.terminal import escape
 from credo.types import Codes, Json, Numbers, TableLike

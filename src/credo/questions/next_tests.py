@@ -33,11 +33,11 @@ from credo.questions.expected_utility import (
     Choices,
     Known,
     choices_of,
-    draws_for_all,
     event_probability,
     evidence_before,
     remaining,
 )
+from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import (
     BatchedCPTs,

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from credo.model.network import Network
-from credo.posterior.draws import MOST_CELLS, PosteriorResult, draws_of
+from credo.posterior.draws import (
+    LEAST_DRAWS,
+    MOST_CELLS,
+    MOST_DRAWS,
+    PosteriorResult,
+    cpts_under_draws,
+    draws_of,
+)
 from credo.results.fit_results import Fit
-from credo.statistics.questions import BatchedCPTs, Factors, relevant_evidence
+from credo.statistics.questions import BatchedCPTs, Factors, as_batch, relevant_evidence
 from credo.types import Numbers
+
+TOO_LARGE = "There is no interval: this question is too large to be answered under a hundred draws."
 
 
 def why_no_interval(fit: Fit) -> str:
@@ -30,8 +39,21 @@ def draws_for(
     assert isinstance(fit.posterior, PosteriorResult)
     draws = draws_of(fit.posterior, network, factors, most_cells)
     if draws is None:
-        return None, "There is no interval: this question is too large to be answered under a hundred draws."
+        return None, TOO_LARGE
     return draws, ""
+
+
+def draws_for_all(fit: Fit, network: Network, factors: Sequence[Factors]) -> tuple[BatchedCPTs, str]:
+    """The same draws for all of these questions, or the learned CPTs and the reason why there are no draws."""
+    note = why_no_interval(fit)
+    count = min(MOST_DRAWS, MOST_CELLS // max(1, sum(each.plan.cells for each in factors)))
+    if not note and count < LEAST_DRAWS:
+        note = TOO_LARGE
+    if note:
+        return as_batch(network), note
+    assert isinstance(fit.posterior, PosteriorResult)
+    families = {name for each in factors for name in each.families}
+    return {name: cpts_under_draws(fit.posterior, network, count, name) for name in families}, ""
 
 
 def cpt_distribution(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
