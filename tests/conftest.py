@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from credo import Network
 from credo.cli import signals
-from credo.model.network import Network
 from credo.testing import random_network
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from benchmarks import (
     solve,
 )
 
+from credo import Network
 from credo.distributed.executor import LocalExecutor
-from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.partitioned_rows import Reading, read_partitions
 from credo.testing import made_up_network

@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import DataError, MissingColumnError, OptionError, UnknownStateError
-from credo.statistics.ties.factors import TieError
+from credo import DataError, MissingColumnError, OptionError, TieError, UnknownStateError
 
 
 def a_table(rows: int = 240, clusters: int = 3, features: int = 5, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.constraints.conflicts import ConflictError
-from credo.errors import OptionError
+from credo import ConflictError, OptionError
 from tests.helpers.command_line import run
 
 STATES = {"smoke": ["no", "yes"], "lung": ["no", "yes"]}

@@ -11,10 +11,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import FileError, NetworkError, OptionError, TooLargeError
+from credo import EMOptions, FileError, Network, NetworkError, OptionError, TooLargeError
 from credo.estimation.methods import METHODS
-from credo.model.network import Network
-from credo.options import EMOptions
 from credo.testing import random_network
 
 PATIENTS = pl.DataFrame({"smoke": ["no", "no", "no", "yes", "yes"], "lung": ["no", "no", "no", "no", "yes"]})

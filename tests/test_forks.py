@@ -15,9 +15,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import DataError
+from credo import DataError, Network
 from credo.io import forks
-from credo.model.network import Network
 from credo.sklearn import KnowledgeClassifier
 from credo.threads import map_in_threads
 

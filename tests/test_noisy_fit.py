@@ -10,11 +10,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import OptionError, Status
+from credo import EMOptions, Network, NoisyForm, OptionError, Status
 from credo.estimation.methods import METHODS
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm
-from credo.options import EMOptions
 from credo.testing import with_missing_values
 from tests.helpers.noisy_families import KINDS, noisy_network
 

@@ -11,9 +11,7 @@ import pytest
 from rich.console import Console
 
 import credo
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm
-from credo.options import EMOptions
+from credo import EMOptions, Network, NoisyForm
 from credo.report.fit_text import fit_summary
 from tests.helpers.command_line import run
 

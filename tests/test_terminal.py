@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo import progress
-from credo.model.network import Network
+from credo import Network, progress
 from credo.terminal import console, encodable, escape, printable, printable_json, say
 from tests.helpers.command_line import run
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import DataError, OptionError
+from credo import DataError, OptionError
 
 SUBJECTS = {
     "garden": ["rose", "tulip", "soil", "seed", "water", "bloom"],

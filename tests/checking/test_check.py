@@ -13,16 +13,15 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from credo.checking.check import check, require_consistent
+from credo import ConflictError, Knowledge, KnowledgeError, Network, check
+from credo.checking.check import require_consistent
 from credo.constraints import block_findings as findings
 from credo.constraints.blocks import Block
-from credo.constraints.conflicts import ConflictError
 from credo.constraints.feasibility import interior_of
 from credo.constraints.lower import lower
 from credo.explain.plausibility import ProbabilityEstimate
 from credo.io.bif import read_bif
-from credo.knowledge import Knowledge, KnowledgeError, to_text
-from credo.model.network import Network
+from credo.knowledge import to_text
 from credo.progress import CHECKING_KNOWLEDGE, ProgressEvent
 from credo.report.check_text import check_summary, estimate_text, rounded
 from credo.testing import andes_like_network, made_up_network, true_statements

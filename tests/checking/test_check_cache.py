@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from credo.checking.check import check, check_again
+from credo import Check, Knowledge, check
+from credo.checking.check import check_again
 from credo.checking.check_cache import CheckCache
 from credo.constraints import block_findings
-from credo.knowledge import Knowledge, to_text
-from credo.results.check_results import Check
+from credo.knowledge import to_text
 from credo.testing import random_network, true_statements
 from tests.helpers.amounts import seeds
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.constraints.conflicts import ConflictError
+from credo import ConflictError
 from tests.helpers.command_line import run
 
 TEXT = """variable type: no, yes

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo.model.network import Network
+from credo import Network
 from tests.helpers.command_line import run
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import credo
-from credo.checking.check import check, require_consistent
+from credo import Network, check
+from credo.checking.check import require_consistent
 from credo.constraints.conflict_enumeration import enumerate_conflicts, fewest_to_drop, minimal_sets
 from credo.constraints.lower import lower
-from credo.model.network import Network
 from credo.report.check_page import check_page
 from tests.helpers.linprog_oracle import feasible
 

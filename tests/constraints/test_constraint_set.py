@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Network
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import NO_CONSTRAINTS, LinearConstraint, LinearConstraints
 from credo.constraints.lower import lower
 from credo.knowledge.expressions import Probability, Product
 from credo.knowledge.statements import Comparison
 from credo.model.layout import Layout
-from credo.model.network import Network
 from tests.helpers.lowering_oracle import HandMade
 
 CONSTRAINTS = (

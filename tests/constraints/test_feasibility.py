@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Network
 from credo.constraints.blocks import blocks_of
 from credo.constraints.conflicts import false_statements, minimal_conflicts
 from credo.constraints.consequences import constant_constraints, feasible_directions, impossible_statements, pinned
@@ -15,7 +16,6 @@ from credo.constraints.program import Program
 from credo.constraints.redundancy import redundant_statements
 from credo.knowledge.expressions import Linear, Probability
 from credo.knowledge.statements import Comparison, Influence
-from credo.model.network import Network
 from tests.helpers.amounts import seeds
 from tests.helpers.linprog_oracle import feasible, follows, largest
 from tests.helpers.lowering_oracle import HandMade

@@ -8,9 +8,9 @@ from math import inf, log
 import numpy as np
 import pytest
 
+from credo import Network, TooLargeError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint, RowTie
 from credo.constraints.lower import LOWERING_RULES, lower
-from credo.errors import TooLargeError
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.statements import (
     STATEMENTS,
@@ -22,7 +22,6 @@ from credo.knowledge.statements import (
     Synergy,
     TiedRows,
 )
-from credo.model.network import Network
 from tests.helpers.lowering_oracle import HandMade, Ordered, theta_of, truth
 
 LADDERS = {"no": ("no", "yes"), "low": ("low", "medium", "high")}

@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from credo import Knowledge, KnowledgeError, Network, NetworkError, NoisyForm
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import collapsed
-from credo.errors import NetworkError
 from credo.explain.violations import only_checked, violations_of
-from credo.knowledge import Knowledge, KnowledgeError
 from credo.model.expansion import expand
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm
 from tests.helpers.noisy_families import KINDS
 
 BINARY, LEVELS = ("no", "yes"), ("low", "medium", "high")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import credo
+from credo import Network
 from credo.constraints.constraint_set import LinearConstraint, LinearConstraints, with_fixed
 from credo.constraints.lower import lower
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
 UNITS = pytest.mark.parametrize("unit", [1e-300, 1e-15, 1e-9, 1e9, 1e15, 1e300])

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import credo
+from credo import Knowledge
 from credo.constraints.lower import lower
-from credo.knowledge import Knowledge
 from credo.statistics.network_statements import NetworkStatements
 
 PAIR = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {})

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import credo
+from credo import TooLargeError
 from credo.constraints.stage_costs import (
     Cost,
     announce,
@@ -21,7 +22,6 @@ from credo.constraints.stage_costs import (
     readable_seconds,
     reporting_page,
 )
-from credo.errors import TooLargeError
 from credo.memory import memory_limit_or_default, total_memory
 from credo.progress import ProgressEvent
 from tests.helpers.block_tasks import at_most, make_block

@@ -7,12 +7,12 @@ from math import inf, log
 import numpy as np
 import pytest
 
+from credo import Network
 from credo.constraints.constraint_set import ProductConstraint
 from credo.constraints.lower import lower
 from credo.constraints.violations import excess_by_statement, product_excess
 from credo.explain.violations import violations_of
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
 
 FOUR = Network({"a": ("n", "y"), "b": ("n", "y"), "c": ("n", "y")}, parents={"c": ["a", "b"]})
 SYNERGY = "P(c=y | a=n, b=n) * P(c=y | a=y, b=y) <= P(c=y | a=n, b=y) * P(c=y | a=y, b=n)"

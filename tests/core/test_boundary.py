@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from credo import Dataset
 from credo.core import components, counting, csv, elimination_plan, tie_messages
 from credo.core.elimination import Evaluator
-from credo.io.dataset import Dataset
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.testing import random_network

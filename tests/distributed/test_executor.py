@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from credo import FileError, OptionError
 from credo.distributed.dask_executor import DaskExecutor, executor_for
 from credo.distributed.executor import LocalExecutor, Parts, Tree
 from credo.distributed.spilling import Spilled, bytes_of, spill
-from credo.errors import FileError, OptionError
 from credo.types import Numbers
 
 

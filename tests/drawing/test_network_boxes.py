@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from credo import Network
 from credo.drawing.network_boxes import MOST_ROWS, Bar, far_lines, network_boxes
-from credo.model.network import Network
 from credo.probability_texts import short_percent
 
 

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import Status
-from credo.knowledge.query import Query
+from credo import Query, Status
 from credo.statistics.questions import answer, as_batch
 from credo.testing import random_network
 from credo.types import Numbers

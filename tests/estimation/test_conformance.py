@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 import credo
+from credo import Knowledge, Network
 from credo.estimation.methods import METHODS
 from credo.findings import Finding
-from credo.knowledge import Knowledge
-from credo.model.network import Network
 from tests.helpers.problems import known_network
 
 EVERY = pytest.mark.parametrize("method", METHODS)

@@ -10,11 +10,9 @@ import polars as pl
 import pytest
 
 import credo
+from credo import EMOptions, Network, NetworkPrior
 from credo.estimation.exchangeable import exchangeable_states, exchanges_of, order_findings
 from credo.estimation.prepare import prepare, prepare_model
-from credo.model.network import Network
-from credo.options import EMOptions
-from credo.statistics.prior import NetworkPrior
 from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import problem_of
 

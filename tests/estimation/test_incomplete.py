@@ -9,9 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import DataError, ImpossibleRowError, TooLargeError
-from credo.model.network import Network
-from credo.options import EMOptions
+from credo import DataError, EMOptions, ImpossibleRowError, Network, TooLargeError
 
 BINARY = ("no", "yes")
 HIDDEN = Network({"cause": BINARY, "one": BINARY, "two": BINARY}, {"one": ["cause"], "two": ["cause"]})

@@ -10,10 +10,8 @@ import pytest
 from scipy import stats
 
 import credo
-from credo.errors import OptionError
+from credo import EMOptions, Network, OptionError
 from credo.estimation import missing_draws
-from credo.model.network import Network
-from credo.options import EMOptions
 from credo.posterior.draws import PosteriorResult
 from credo.progress import ProgressEvent
 from credo.report.fit_text import fit_summary

@@ -7,12 +7,10 @@ import polars as pl
 import pytest
 
 import credo
-from credo.constraints.conflicts import ConflictError
-from credo.errors import Status
+from credo import ConflictError, Network, Status
 from credo.estimation import network_optimum, network_steps
 from credo.estimation.constrained import network_steps as steps_for
 from credo.estimation.constrained import optimum
-from credo.model.network import Network
 from credo.testing import random_network, true_statements
 from tests.helpers.general import random_general, text_of
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import OptionError, Status
+from credo import OptionError, Status
 from credo.explain.explanation import Effect
 from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.violations import ONLY_CHECKED

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import credo
+from credo import Network
 from credo.estimation.methods import METHODS
 from credo.estimation.solvers.certificate import lower_bound, relative_gap
 from credo.estimation.solvers.tasks import Task
-from credo.model.network import Network
 from tests.helpers.blocks import at_most, block_of
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})

@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import Status
+from credo import EMOptions, Status
 from credo.estimation.pinned import statements_that_pin
-from credo.options import EMOptions
 from tests.helpers.blocks import at_most, block_of
 
 NETWORK = credo.Network({"a": ["0", "1"], "x": ["l", "m", "h"]}, parents={"x": ["a"]})

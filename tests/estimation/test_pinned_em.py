@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import ImpossibleRowError, Status
+from credo import EMOptions, ImpossibleRowError, Status
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.pinned import pinned_parameters
-from credo.options import EMOptions
 from credo.statistics.sample import sample
 from tests.helpers.em_cases import random_case
 from tests.helpers.em_oracle import Oracle

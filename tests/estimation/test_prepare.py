@@ -12,15 +12,13 @@ import polars as pl
 import pytest
 
 import credo
+from credo import EMOptions, NetworkPrior, OptionError
 from credo.constraints.constraint_set import Constraints
-from credo.errors import OptionError
 from credo.estimation import incomplete, missing_draws, prepare
 from credo.estimation.em.checkpoint import fingerprint
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Fold, Problem
-from credo.options import EMOptions
 from credo.statistics.counts import merge_all
-from credo.statistics.prior import NetworkPrior
 
 NO_YES = ["no", "yes"]
 NET = credo.Network({"a": NO_YES, "b": NO_YES, "c": NO_YES}, parents={"b": ["a"], "c": ["b"]})

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import credo
+from credo import Network
 from credo.estimation.methods import METHODS
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, best_weight
-from credo.model.network import Network
 from tests.helpers.product_cases import COUNTS, FOUR, SYNERGY, frame
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})

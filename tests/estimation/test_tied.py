@@ -14,18 +14,16 @@ import pytest
 from scipy.optimize import minimize
 
 import credo
+from credo import Dataset, Dirichlet, EMOptions, Network, TieReading
 from credo.constraints.constraint_set import RowTie
 from credo.estimation.counting import counting_step
 from credo.estimation.em.driver import EMResult, Iteration, run_em
 from credo.estimation.em.steps import ROUNDING
 from credo.estimation.solution import TiedLikelihood
 from credo.estimation.tied import TiedEStep, countable, is_far_off, tied_e_step
-from credo.io.dataset import Dataset
-from credo.model.network import Network
-from credo.options import EMOptions, TieReading
 from credo.progress import ProgressEvent
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.prior import Dirichlet, prior_vector
+from credo.statistics.prior import prior_vector
 from credo.statistics.sample import sample_codes
 from credo.statistics.ties.relaxation import TIGHT
 from tests.helpers.amounts import seeds

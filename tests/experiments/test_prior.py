@@ -12,7 +12,7 @@ from experiments.prior.rivals import backing_off, hierarchical, parents_by_infor
 from scipy.special import gammaln
 from scipy.stats import beta, gamma
 
-from credo.model.network import Network
+from credo import Network
 
 POINTS = (np.arange(120) + 0.5) / 120
 

@@ -19,10 +19,8 @@ from experiments.yao.tables import agreeing_pairs, drawn_ties, found_ties
 from experiments.yao.topics import topic_records, word_shares
 from experiments.yao.topics_report import write_topics
 
-from credo.io.corpus import read_corpus
-from credo.model.network import Network
+from credo import Network, read_corpus, topics
 from credo.testing import with_missing_values
-from credo.topic_models import topics
 from tests.helpers.problems import known_network
 
 

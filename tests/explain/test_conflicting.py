@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.model.network import Network
+from credo import Network
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})
 DATA = pl.DataFrame({"a": ["n"] * 10 + ["y"] * 10, "b": ["n", "y"] * 10})

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 import credo
+from credo import Knowledge, Network, read_table
 from credo.constraints.blocks import one_block
 from credo.constraints.boundaries import rules_out
 from credo.constraints.constraint_set import Constraints, LinearConstraints
@@ -23,10 +24,7 @@ from credo.explain.contradictions import (
 from credo.explain.explanation import Effect
 from credo.explain.plausibility import Verdict, dirichlet_draws
 from credo.explain.tail_bounds import tail_bounds
-from credo.io.tables import read_table
-from credo.knowledge import Knowledge
 from credo.model.layout import Layout
-from credo.model.network import Network
 from credo.report.notebook import fit_html
 from credo.statistics.counts import Counts, count, layout_for_counts
 from credo.testing import made_up_network, random_network, true_statements

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta
 
+from credo import Knowledge, Network
 from credo.constraints.lower import lower
 from credo.explain.beta_probabilities import difference_probability
 from credo.explain.plausibility import (
@@ -15,8 +16,6 @@ from credo.explain.plausibility import (
     bayes_factor_error,
     plausibilities,
 )
-from credo.knowledge import Knowledge
-from credo.model.network import Network
 from credo.tolerances import EQUALITY_WIDTH
 
 NET = Network(

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import beta
 
-from credo.io.dataset import Dataset
+from credo import Dataset, Network
 from credo.model.layout import Layout
-from credo.model.network import Network
 from credo.sampling.missing_values import MissingValues
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells, prepare

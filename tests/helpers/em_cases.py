@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 import credo
+from credo import EMOptions, Network, OptimiserOptions
 from credo.constraints.feasibility import interior_of
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
-from credo.options import EMOptions, OptimiserOptions, Options
+from credo.options import Options
 from credo.statistics.sample import sample_codes
 
 SHAPES: list[dict[str, list[str]]] = [

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from credo import Dataset, Dirichlet, EMOptions, Network
 from credo.estimation.counting import counting_step
 from credo.estimation.em.driver import EMResult, run_em
-from credo.io.dataset import Dataset
-from credo.model.network import Network
-from credo.options import EMOptions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
-from credo.statistics.prior import Dirichlet, Priors, prior_vector
+from credo.statistics.prior import Priors, prior_vector
 from credo.testing import alarm_like_network, random_network
 from tests.helpers import enumeration
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.io.dataset import Dataset
-from credo.model.network import Network
+from credo import Dataset, Network
 from credo.types import Numbers
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import credo
-from credo.model.network import Network
+from credo import Network
 from credo.testing import random_network
 from credo.types import Numbers
 

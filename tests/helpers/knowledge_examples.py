@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from credo import CutPoints, Network, Variable
 from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
 from credo.knowledge.declarations import (
     CutDeclaration,
@@ -34,8 +35,6 @@ from credo.knowledge.statements import (
     Synergy,
     TiedRows,
 )
-from credo.model.cut_points import CutPoints
-from credo.model.network import Network, Variable
 
 YES_NO = ("yes", "no")
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from credo import Network
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.network_names import each_of
 from credo.knowledge.statements import Approximation, Comparison, Influence, NoisyFamily, Order, Synergy, TiedRows
-from credo.model.network import Network
 
 TOLERANCE = 1e-9
 

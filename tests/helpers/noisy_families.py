@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm
+from credo import Network, NoisyForm
 from credo.types import Numbers
 
 KINDS = ("noisy-or", "noisy-and", "noisy-max", "noisy-min")

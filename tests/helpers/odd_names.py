@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.model.network import Network
+from credo import Network
 
 
 def family() -> Network:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from credo import Network, PosteriorOptions
 from credo.constraints.blocks import Block
-from credo.model.network import Network
-from credo.options import PosteriorOptions
 from credo.sampling.posterior import DirichletChains, sample_chains
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from credo import Knowledge, Network
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.problem import Data, Model, Problem, Settings
-from credo.knowledge import Knowledge
-from credo.model.network import Network
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.prior import as_prior
 from credo.statistics.tied_columns import stream_with_ties

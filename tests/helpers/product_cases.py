@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from credo.model.network import Network
+from credo import Network
 
 FOUR = Network({"a": ("n", "y"), "b": ("n", "y"), "c": ("n", "y")}, parents={"c": ["a", "b"]})
 COUNTS = {("n", "n"): (2, 8), ("n", "y"): (8, 2), ("y", "n"): (8, 2), ("y", "y"): (2, 8)}

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from credo import Dataset, Network, TieReading
 from credo.constraints.constraint_set import RowTie
-from credo.io.dataset import Dataset
-from credo.model.network import Network
-from credo.options import TieReading
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from credo.types import Codes

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credo import Network
 from credo.model.layout import Layout
-from credo.model.network import Network
 
 
 @dataclass(frozen=True)

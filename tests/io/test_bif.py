@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import credo
-from credo.errors import FileError, FormatError, MissingFileError
+from credo import FileError, FormatError, MissingFileError, Network, Variable
 from credo.io.bif import format_bif, parse_bif, read_bif, write_bif
-from credo.model.network import Network, Variable
 from tests.helpers.bif_texts import DOGS, TWO
 from tests.helpers.published import PUBLISHED_NETWORKS
 

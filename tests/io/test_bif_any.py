@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.errors import FormatError
+from credo import FormatError, Network, Variable
 from credo.io.bif import format_bif, parse_bif, read_bif
-from credo.model.network import Network, Variable
 from tests.helpers.bif_texts import DOGS, TWO
 
 NAMES = st.text(st.characters(), min_size=1, max_size=8) | st.sampled_from(

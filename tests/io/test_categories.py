@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from credo.errors import DataError
+from credo import DataError
 from credo.io.categories import read_frame
 
 

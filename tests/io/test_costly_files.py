@@ -9,9 +9,8 @@ from time import process_time
 
 import pytest
 
-from credo.errors import CredoError, FormatError, TooLargeError
+from credo import CredoError, FormatError, TooLargeError, read_network
 from credo.io import files
-from credo.io.network_files import read_network
 
 MOST_SECONDS, MOST_BYTES = 2.0, 50_000_000
 

@@ -4,9 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from credo.errors import NetworkError
+from credo import Network, NetworkError
 from credo.io.cpt_frames import labelled_cpt
-from credo.model.network import Network
 
 
 def family() -> Network:

@@ -13,13 +13,11 @@ from fuzz.csv_reference import plain_reader
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from credo.errors import DataError, UnknownStateError
+from credo import DataError, Dataset, Network, TableFormat, UnknownStateError
 from credo.io import csv as csv_module
 from credo.io import csv_records
 from credo.io.csv import stream_csv
-from credo.io.dataset import Dataset, concatenate
-from credo.model.network import Network
-from credo.options import TableFormat
+from credo.io.dataset import concatenate
 
 NET = Network({"smoke": ("no", "yes"), "lung": ("no", "yes"), "grade": ("1", "2", "3 or more")}, {"lung": ["smoke"]})
 

@@ -8,13 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from credo import CutPoints, TableFormat, Variable
-from credo.errors import DataError, OptionError, UnknownStateError
+from credo import CutPoints, DataError, Network, OptionError, TableFormat, UnknownStateError, Variable, read_table
 from credo.io import csv as csv_module
 from credo.io.categories import read_frame
 from credo.io.dialects import declared
-from credo.io.tables import read_table
-from credo.model.network import Network
 
 NET = Network({"fièvre": ["non", "oui"], "dose": ["0.5", "1.5", "2"], "grade": ["NA", "1,5", "3"]})
 ROWS = [["non", "0,5", "NA"], ["oui", "1,5", "1,5"], ["", "2", "3"], ["oui", "?", ""], ["non", "2,0", "3,0"]]

@@ -11,12 +11,20 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from credo import CutPoints, TableFormat, Variable
-from credo.errors import DataError, MissingExtraError, OptionError, TooLargeError, UnknownStateError
+from credo import (
+    CutPoints,
+    DataError,
+    MissingExtraError,
+    Network,
+    OptionError,
+    TableFormat,
+    TooLargeError,
+    UnknownStateError,
+    Variable,
+    read_table,
+)
 from credo.io import excel
 from credo.io.categories import read_frame
-from credo.io.tables import read_table
-from credo.model.network import Network
 
 NET = Network(
     {

@@ -13,10 +13,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import FileError, MissingFileError
+from credo import EMOptions, FileError, MissingFileError, Network
 from credo.io.files import make_folder, remove_drafts, replacing, require_target, write_text
-from credo.model.network import Network
-from credo.options import EMOptions
 
 ROWS = pl.DataFrame({"smoke": ["no", "yes", "yes", "no"], "lung": ["no", "yes", None, None]})
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import credo
-from credo.errors import CredoError, DataError, FormatError, RoundedNumbersWarning
+from credo import CredoError, DataError, FormatError
+from credo.errors import RoundedNumbersWarning
 
 NODE = '<cpt id="T"{}><state id="a"/><state id="b"/><probabilities>0.3 0.7</probabilities></cpt>'
 LATER = '<cpt id="T" order="1"><parents>T</parents><probabilities>0.9 0.1 0.2 0.8</probabilities></cpt>'

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credo.errors import FileError, FormatError, LossyFormatWarning, MissingFileError, NetworkError
-from credo.io.network_files import FORMATS, read_network, write_network
-from credo.model.network import Network
+from credo import FileError, FormatError, MissingFileError, Network, NetworkError, read_network, write_network
+from credo.errors import LossyFormatWarning
+from credo.io.network_files import FORMATS
 from tests.helpers.published import PUBLISHED_NETWORKS
 
 EXACT = (".bif", ".bif.gz", ".xmlbif", ".bifxml")

@@ -9,11 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from credo.errors import FormatError, LossyFormatWarning, RoundedNumbersWarning
-from credo.io.network_files import read_network, write_network
+from credo import FormatError, Network, NoisyForm, read_network, write_network
+from credo.errors import LossyFormatWarning, RoundedNumbersWarning
 from credo.io.noisy_formats import as_full_cpts, as_noisymax
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm
 from tests.helpers.enumeration import joint
 from tests.helpers.noisy_families import KINDS, flat, noisy_network
 

@@ -13,12 +13,11 @@ import pyarrow as pa
 import pytest
 
 import credo
-from credo import CutPoints, Network, UnknownStateError, Variable
+from credo import CutPoints, Dataset, Network, UnknownStateError, Variable, read_table
 from credo.errors import OutsideRangeWarning
 from credo.io import csv as csv_reader
-from credo.io.dataset import Dataset
 from credo.io.number_columns import NumbersSeen
-from credo.io.tables import read_table, stream_table
+from credo.io.tables import stream_table
 
 AGE = Variable("age", ("young", "middle", "old"), CutPoints((40, 60), 18, 90))
 NET = Network([AGE, Variable("out", ("no", "yes"))], {"out": ["age"]})

@@ -5,12 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from credo.errors import CredoError, DataError, FileError
+from credo import CredoError, DataError, FileError, Network, read_table
 from credo.io import tables
 from credo.io.categories import read_frame
 from credo.io.parquet import parquet_errors
-from credo.io.tables import read_table
-from credo.model.network import Network
 
 NET = Network({"a": ("0", "1")})
 

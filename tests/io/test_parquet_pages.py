@@ -11,11 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from credo.errors import DataError
+from credo import DataError, Network, read_table
 from credo.io import parquet_pages
 from credo.io.parquet_pages import check_pages
-from credo.io.tables import read_table
-from credo.model.network import Network
 
 COLUMNS: dict[str, list[Any]] = {
     "smoke": ["no", "yes", None] * 400,

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import DataError, FileError, MissingFileError, OptionError, UnknownStateError
+from credo import DataError, FileError, MissingFileError, OptionError, UnknownStateError, partitioned
 from credo.io.folds import folds_of_rows
 from credo.io.partitions import (
     PARTITION_ROWS,
@@ -20,7 +20,6 @@ from credo.io.partitions import (
     bytes_when_coded,
     has_partitions,
     in_partitions,
-    partitioned,
     read_partition,
 )
 

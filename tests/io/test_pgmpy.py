@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import MissingExtraError, NetworkError
+from credo import MissingExtraError, NetworkError
 from credo.io.pgmpy import from_pgmpy, to_pgmpy
 from tests.helpers.odd_names import family
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.errors import NetworkError
+from credo import NetworkError
 from credo.io.columns import number_of
 from credo.io.printed_numbers import NUMBER, RoundedSums, numbers_of, parse_numbers, rounding
 

@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from credo.errors import MissingExtraError, NetworkError, TooLargeError
+from credo import MissingExtraError, Network, NetworkError, TooLargeError
 from credo.io.pyagrum import from_pyagrum, load_pyagrum, to_pyagrum
-from credo.model.network import Network
 from tests.helpers.odd_names import family
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import FormatError, LossyFormatWarning, RoundedNumbersWarning
-from credo.io.network_files import read_network, write_network
+from credo import FormatError, Network, Variable, read_network, write_network
+from credo.errors import LossyFormatWarning, RoundedNumbersWarning
 from credo.io.pyagrum import from_pyagrum, load_pyagrum
 from credo.model.alignment import aligned_cpt
-from credo.model.network import Network, Variable
 
 ENDINGS = (".bif", ".bifxml", ".net", ".dsl", ".xdsl", ".uai")
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from credo import Variable
 from credo.io.columns import MISSING, Lexicon
-from credo.model.network import Variable
 
 
 def code(states: tuple[str, ...], value: object) -> int | None:

@@ -14,12 +14,10 @@ import pytest
 from openpyxl import Workbook
 
 import credo
-from credo.errors import DataError, FileError, MissingFileError, NetworkError, UnknownStateError
+from credo import DataError, Dataset, FileError, MissingFileError, Network, NetworkError, UnknownStateError, read_table
 from credo.io import tables
 from credo.io.categories import read_frame, texts_in
-from credo.io.dataset import Dataset
-from credo.io.tables import read_table, stream_table
-from credo.model.network import Network
+from credo.io.tables import stream_table
 
 NET = Network({"smoke": ("no", "yes"), "lung": ("false", "true"), "grade": ("1", "2", "3")}, {"lung": ["smoke"]})
 ROWS = {"smoke": ["no", "yes", None], "lung": [True, None, False], "grade": [1.0, float("nan"), 3.0], "id": [1, 2, 3]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from credo.model.network import Network
+from credo import Network
 from tests.helpers.knowledge_examples import NETWORKS
 
 

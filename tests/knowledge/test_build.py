@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from credo.knowledge import (
+from credo import (
     Knowledge,
     KnowledgeError,
     KnowledgeTypeError,

@@ -7,13 +7,12 @@ import pickle
 import pytest
 
 import credo
-from credo.knowledge import Knowledge, KnowledgeError, to_text
+from credo import CutPoints, Knowledge, KnowledgeError, Network, Variable
+from credo.knowledge import to_text
 from credo.knowledge.declarations import DECLARATIONS
 from credo.knowledge.mistakes import describe
 from credo.knowledge.parse import parse, parse_line
 from credo.knowledge.structure import structure_of
-from credo.model.cut_points import CutPoints
-from credo.model.network import Network, Variable
 from tests.helpers.knowledge_examples import DECLARED, NETWORKS
 
 MEASURED = NETWORKS["measured"]

@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo.knowledge import KnowledgeError, declared_network
+from credo import CutPoints, KnowledgeError, declared_network
 from credo.knowledge.declared_network import knowledge_about
 from credo.knowledge.sources import is_knowledge
-from credo.model.cut_points import CutPoints
 
 TEXT = """
 outcome depends on age, bp

@@ -11,11 +11,10 @@ import pytest
 
 import credo
 import credo.knowledge
-from credo.knowledge import Knowledge, KnowledgeError, read_knowledge
+from credo import Knowledge, KnowledgeError, Network, read_knowledge
 from credo.knowledge.declarations import DECLARATIONS
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import STATEMENTS
-from credo.model.network import Network
 from tests.helpers.knowledge_examples import NETWORKS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import credo
-from credo.errors import NetworkError
+from credo import NetworkError
 from credo.knowledge import editing
 from tests.helpers.amounts import seeds
 

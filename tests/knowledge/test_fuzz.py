@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import credo.knowledge
-from credo.knowledge import Knowledge, KnowledgeError, P, different, order, raises, read_knowledge, same
+from credo import Knowledge, KnowledgeError, P, different, order, raises, read_knowledge, same
 from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.mistakes import kinds
 from credo.knowledge.statements import Comparison, Influence, NoisyFamily, Order

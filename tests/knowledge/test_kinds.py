@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from credo.knowledge import Knowledge, kind_of
-from credo.model.network import Network
+from credo import Knowledge, Network
+from credo.knowledge import kind_of
 
 NET = Network(
     {"b": list("1234"), "c": list("12"), "a": list("xyz"), "i": list("xy")}, parents={"a": ["b"], "i": ["b", "c"]}

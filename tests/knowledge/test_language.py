@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 import credo.knowledge
-from credo.knowledge import Knowledge, to_text
+from credo import Knowledge
+from credo.knowledge import to_text
 from credo.knowledge.parse import parse, parse_line, parser
 from credo.knowledge.statements import (
     STATEMENTS,

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import credo.knowledge
-from credo.errors import CredoError
-from credo.knowledge import Knowledge, KnowledgeError, check_columns, declared_network, read_knowledge
+from credo import CredoError, Knowledge, KnowledgeError, declared_network, read_knowledge
+from credo.knowledge import check_columns
 from credo.knowledge.mistakes import SHOWN, caret_lines, kinds
 from credo.knowledge.statements import Influence
 from tests.helpers.knowledge_examples import NETWORKS, marked

@@ -11,11 +11,22 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import FormatError, LossyFormatWarning, NetworkError, UnknownVariableError
+from credo import (
+    CutPoints,
+    FormatError,
+    Knowledge,
+    KnowledgeError,
+    Network,
+    NetworkError,
+    Query,
+    UnknownVariableError,
+    Variable,
+)
+from credo.errors import LossyFormatWarning
 from credo.explain.orders_used import ORDER_FINDING
-from credo.knowledge import Knowledge, KnowledgeError, knowledge_for
+from credo.knowledge import knowledge_for
 from credo.knowledge.names import state_text
-from credo.knowledge.query import Query, parse_query
+from credo.knowledge.query import parse_query
 from credo.knowledge.state_order import (
     DECLARED,
     LISTED,
@@ -27,8 +38,7 @@ from credo.knowledge.state_order import (
     natural_order,
     state_order,
 )
-from credo.model.cut_points import CutPoints, default_labels
-from credo.model.network import Network, Variable
+from credo.model.cut_points import default_labels
 
 ORDERED = [
     "no yes",

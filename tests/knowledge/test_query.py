@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from credo.errors import QueryError
-from credo.knowledge.query import Query, checked_evidence, parse_query
-from credo.model.network import Network
+from credo import Network, Query, QueryError
+from credo.knowledge.query import checked_evidence, parse_query
 
 NETWORK = Network(
     {"lung": ["no", "yes"], "smoke": ["no", "some", "a lot"], "x-ray": ["-", "+"], "do": ["0", "1"]},

@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from credo.knowledge import Knowledge, KnowledgeError
-from credo.model.network import Network
+from credo import Knowledge, KnowledgeError, Network
 
 
 def large_network(size: int = 223) -> Network:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import credo
+from credo import Knowledge, Network
 from credo.constraints.lower import lower
 from credo.explain.violations import network_amount, only_checked, violations_of
-from credo.knowledge import Knowledge
 from credo.knowledge.spoken import SCALE, about
-from credo.model.network import Network
 from credo.testing import random_network
 
 CLINIC = Network(

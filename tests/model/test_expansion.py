@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Network, NoisyForm
 from credo.model.expansion import expand
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm
 from credo.testing import with_missing_values
 from tests.helpers.enumeration import joint
 from tests.helpers.noisy_families import KINDS, flat, noisy_network

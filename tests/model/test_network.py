@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError, OptionError, first_duplicate
-from credo.model.network import Network, Variable
+from credo import Network, NetworkError, OptionError, Variable
+from credo.errors import first_duplicate
 from credo.model.network_validation import SUM_TOLERANCE
 
 LUNG = [[0.99, 0.01], [0.9, 0.1]]

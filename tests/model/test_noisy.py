@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError, TooLargeError
-from credo.model.network import Network
-from credo.model.noisy import NoisyForm, full_cpt
+from credo import Network, NetworkError, NoisyForm, TooLargeError
+from credo.model.noisy import full_cpt
 from tests.helpers.noisy_families import KINDS, enumerated, noisy_network, random_form
 
 BINARY = ("no", "yes")

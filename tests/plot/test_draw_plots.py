@@ -10,9 +10,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo import plot
-from credo.errors import MissingExtraError, OptionError
-from credo.options import PosteriorOptions
+from credo import MissingExtraError, OptionError, PosteriorOptions, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -10,10 +10,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo import Network, plot
+from credo import MissingExtraError, Network, OptionError, plot
 from credo.drawing.colours import DARK, LIGHT
 from credo.drawing.network_boxes import network_boxes, network_picture
-from credo.errors import MissingExtraError, OptionError
 from credo.probability_texts import short_percent
 from credo.questions.marginal_bars import fit_marginals
 from tests.helpers.pages import demo

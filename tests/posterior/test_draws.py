@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.options import PosteriorOptions
+from credo import PosteriorOptions
 from credo.posterior.draws import PosteriorResult, chain_draws, cpt_draws, draw_count, draw_order
 from tests.helpers.amounts import amounts
 

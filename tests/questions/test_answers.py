@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import ImpossibleRowError, OptionError, QueryError
-from credo.knowledge.query import Query
+from credo import ImpossibleRowError, OptionError, Query, QueryError
 
 NETWORK = credo.Network(
     {"smoke": ["no", "yes"], "lung": ["no", "yes"], "xray": ["clear", "shadow"]},

@@ -12,8 +12,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import credo
-from credo.errors import CredoError, MissingExtraError, OptionError, TooLargeError
-from credo.options import PosteriorOptions
+from credo import CredoError, MissingExtraError, OptionError, PosteriorOptions, TooLargeError
 from credo.posterior.draws import PosteriorResult, chain_draws
 from credo.questions.labelled_draws import import_arviz, labelled_draws
 

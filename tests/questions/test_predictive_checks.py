@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import OptionError
+from credo import OptionError
 from credo.explain.misfits import LEVEL, MISFIT
 from credo.io.row_sample import RowSample, with_rows
 from credo.questions import predictive_checks as module

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from credo import Network
 from credo.drawing.network_boxes import Bar
 from credo.drawing.network_svg import network_svg
-from credo.model.network import Network
 from credo.report.html import document, figure
 from credo.testing import alarm_like_network, andes_like_network
 

@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 import credo
-from credo import Network
+from credo import FileError, Network
 from credo.drawing.network_boxes import Bar, cut_text
-from credo.errors import FileError
 from credo.probability_texts import count_digits, short_percent
 from credo.questions.marginal_bars import fit_marginals
 from credo.report.check_page import check_page

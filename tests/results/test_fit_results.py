@@ -10,9 +10,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo import Network
-from credo.errors import OptionError
-from credo.results.fit_results import Fit
+from credo import Fit, Network, OptionError
 from tests.helpers.clinic import CLINIC, COIN, STATEMENTS, counted, patients
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import CredoError
 from credo.constraints.constraint_set import ProductConstraint
-from credo.errors import CredoError
 from credo.sampling import centroid
 from credo.sampling.centroid import uniform_mean, uniform_means
 from credo.sampling.polytope import sample_block

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
+from credo import Knowledge
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.knowledge import Knowledge
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.doubted_statements import DoubtedStatements, Expert
 from credo.sampling.posterior import DirichletChains, sample_chains

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from credo import Knowledge, Network, PosteriorOptions
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.knowledge import Knowledge
-from credo.model.network import Network
-from credo.options import PosteriorOptions
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.doubted_statements import DoubtedStatements, Expert
 from credo.sampling.posterior import DirichletChains, sample_chains

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import CredoError, Status
+from credo import CredoError, Status
 from credo.sampling.vectorised.general_updates import general_sweeps
 from credo.statistics.inference.clique_tree import SEND, clique_tree
 from credo.testing import with_missing_values

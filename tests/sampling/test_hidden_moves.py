@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Network
 from credo.estimation.prepare import prepare_model
 from credo.kernels.sampler_arrays import ChainState
 from credo.knowledge import knowledge_for
 from credo.model.layout import Layout
-from credo.model.network import Network
 from credo.sampling import hidden_moves as module
 from credo.sampling.distributions import Hyperparameters, arrays_of, sampled_distributions
 from credo.sampling.general_updates import GeneralRegion, general_updates, with_general_blocks

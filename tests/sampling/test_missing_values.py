@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Network, PosteriorOptions
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
-from credo.options import PosteriorOptions
 from credo.sampling import missing_values as module
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
 from credo.sampling.missing_values import is_small

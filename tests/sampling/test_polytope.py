@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from credo import CredoError
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint
-from credo.errors import CredoError
 from credo.sampling.directions import null_space
 from credo.sampling.polytope import Samples, sample_block
 from credo.sampling.vectorised import CHAINS

@@ -16,11 +16,9 @@ import pytest
 from scipy import stats
 
 import credo
+from credo import CredoError, Dirichlet, Network, NetworkPrior, OptionError, PosteriorOptions, TooLargeError
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint
-from credo.errors import CredoError, OptionError, TooLargeError
-from credo.model.network import Network
-from credo.options import PosteriorOptions
 from credo.progress import ProgressEvent
 from credo.sampling import averages
 from credo.sampling.distributions import Draws, Hyperparameters, arrays_of, sampled_distributions
@@ -28,7 +26,6 @@ from credo.sampling.plan import draw_bytes, fixed_bytes, sampling_plan, sampling
 from credo.sampling.posterior import VECTORISED_PARAMETERS, is_small, sample_chains
 from credo.sampling.vectorised import CHAINS
 from credo.sampling.vectorised import posterior as vectorised_posterior
-from credo.statistics.prior import Dirichlet, NetworkPrior
 from credo.testing import made_up_network, true_statements
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
 from tests.helpers.posterior_runs import Given, both, family, learn

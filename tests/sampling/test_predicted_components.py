@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from credo.model.network import Network
-from credo.options import PosteriorOptions
+from credo import Network, PosteriorOptions
 from credo.sampling import predicted_components
 from credo.sampling.distributions import Hyperparameters, predicted_logs, sampled_distributions
 from credo.sampling.posterior import sample_chains

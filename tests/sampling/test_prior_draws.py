@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Network, PosteriorOptions
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
-from credo.options import PosteriorOptions
 from credo.sampling.posterior import sample_chains
 from credo.sampling.prior_draws import draw_from_prior, with_unseen
 from tests.helpers.posterior_runs import Given

@@ -7,8 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from credo.model.network import Network
-from credo.options import PosteriorOptions
+from credo import Network, PosteriorOptions
 from credo.sampling.distributions import Draws, Hyperparameters, sampled_distributions
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import DirichletChains, sample_chains

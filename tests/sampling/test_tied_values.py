@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Dataset, Network, PosteriorOptions, TieReading
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import RowTie
 from credo.constraints.lower import lower
 from credo.estimation.tied import countable
-from credo.io.dataset import Dataset
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
-from credo.options import PosteriorOptions, TieReading
 from credo.sampling.distributions import Hyperparameters
 from credo.sampling.missing_values import MissingValues
 from credo.sampling.posterior import DirichletChains, sample_chains

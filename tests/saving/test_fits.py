@@ -15,12 +15,9 @@ import polars as pl
 import pytest
 
 import credo
-from credo.errors import FileError, FormatError, MissingFileError, TooLargeError
+from credo import CutPoints, FileError, Fit, FormatError, MissingFileError, TooLargeError, Variable
 from credo.estimation.methods import METHODS
 from credo.estimation.problem import Data, Model, Problem, Settings
-from credo.model.cut_points import CutPoints
-from credo.model.network import Variable
-from credo.results.fit_results import Fit
 from credo.saving import archive
 from credo.saving.fits import DERIVED, LEFT_OUT, LISTENERS
 from credo.saving.records import NETWORK_PARTS, OPTIONAL_PARTS, Reader, Writer, hints_of

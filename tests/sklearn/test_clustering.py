@@ -12,14 +12,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from credo.errors import DataError, OptionError
-
 pytest.importorskip("sklearn")
 
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
+from credo import DataError, OptionError
 from credo.sklearn import TiedClustering, UnseenValueWarning
 
 

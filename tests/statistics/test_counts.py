@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo.errors import NetworkError, TooLargeError
-from credo.io.dataset import Dataset, concatenate
+from credo import Dataset, Network, NetworkError, TooLargeError
+from credo.io.dataset import concatenate
 from credo.model.layout import check_size
-from credo.model.network import Network
 from credo.statistics.counts import Counts, count, count_all, empty, layout_for_counts, merge
 from credo.testing import random_network
 

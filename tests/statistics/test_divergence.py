@@ -6,8 +6,7 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError
-from credo.model.network import Network
+from credo import Network, NetworkError
 from credo.statistics.likelihood import kl
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from credo.io.tables import read_table
-from credo.model.network import Network
+from credo import Network, read_table
 
 
 def test_by_hand(smoking: Network) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError
-from credo.model.network import Network
+from credo import Network, NetworkError
 from credo.statistics.network_comparison import compare_networks
 
 FIRST = Network(

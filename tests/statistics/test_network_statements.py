@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Knowledge
 from credo.constraints.lower import lower
-from credo.knowledge import Knowledge
 from credo.statistics.network_statements import NetworkStatements, relevant_families
 from credo.testing import random_network
 from tests.helpers.amounts import seeds

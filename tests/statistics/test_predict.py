@@ -8,10 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from credo.errors import CredoError, DataError, ImpossibleRowError, NetworkError, QueryError
+from credo import CredoError, DataError, Dataset, ImpossibleRowError, Network, NetworkError, QueryError
 from credo.io import tables as tables_module
-from credo.io.dataset import Dataset
-from credo.model.network import Network
 from tests.helpers.enumeration import given, joint, marginal, random_network, random_rows
 
 

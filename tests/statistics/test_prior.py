@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.errors import PriorError
-from credo.model.network import Network
-from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior, as_prior, pseudo_counts
+from credo import BDeu, Dirichlet, Network, NetworkPrior, PriorError
+from credo.statistics.prior import as_prior, pseudo_counts
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from credo.errors import TooLargeError
-from credo.knowledge.query import Query, parse_query
-from credo.model.network import Network
+from credo import Network, Query, TooLargeError
+from credo.knowledge.query import parse_query
 from credo.statistics.questions import (
     answer,
     answer_rows,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credo.errors import NetworkError, OptionError, TooLargeError
-from credo.io.tables import read_table
-from credo.model.network import Network
+from credo import Network, NetworkError, OptionError, TooLargeError, read_table
 
 
 def test_frequencies_are_those_of_the_joint(mixed: Network) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.io.tables import read_table
+from credo import read_table
 from credo.statistics.tied_columns import tie_values
 
 NETWORK = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, {"b": ["a"]})

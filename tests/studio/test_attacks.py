@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
-from credo.errors import OptionError
+from credo import OptionError
 from credo.studio.folder import Folder
 from credo.studio.guard import Guard, new_token
 from credo.studio.serving import ANYWHERE_WORD, own_names, require_loopback

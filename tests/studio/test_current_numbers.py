@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import credo
+from credo import write_network
 from credo.io.files import replacing
-from credo.io.network_files import write_network
 from credo.shipped import example
 from credo.studio.learning import TimeLeft
 from credo.studio.merging import merged

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import credo
-from credo.io.network_files import write_network
+from credo import write_network
 from credo.studio import asking
 from credo.testing import made_up_network
 from tests.studio.harness import Studio, Tab, opened_tab, state, write

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import credo
-from credo.io.network_files import write_network
+from credo import write_network
 from credo.testing import andes_like_network
 from tests.studio.harness import CONFLICT, TABLET, opened_tab, state, write
 

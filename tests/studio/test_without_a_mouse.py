@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from credo.io.network_files import write_network
+from credo import write_network
 from credo.testing import made_up_network
 from tests.studio.harness import CONFLICT, TABLET, Tab, opened_tab, state, wait_for
 from tests.studio.keyboard import Keyboard

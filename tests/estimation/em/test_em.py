@@ -16,17 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import CheckpointWarning, DataError, FileError, OptionError
+from credo import BDeu, DataError, Dataset, Dirichlet, EMOptions, FileError, Network, OptionError
+from credo.errors import CheckpointWarning
 from credo.estimation.counting import counting_step
 from credo.estimation.em import checkpoint as checkpoints
 from credo.estimation.em.driver import EMResult, Iteration, hidden_variable_findings, run_em
 from credo.estimation.em.steps import Ended, MStep, Steps, extrapolate, init, next_limit, step
-from credo.io.dataset import Dataset
-from credo.model.network import Network
-from credo.options import EMOptions
 from credo.statistics.counts import Counts, layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
-from credo.statistics.prior import BDeu, Dirichlet, Priors, prior_vector
+from credo.statistics.prior import Priors, prior_vector
 from credo.testing import alarm_like_network, random_network
 from tests.helpers import enumeration
 from tests.helpers.em_runs import NOTHING, incomplete_problem, learn, mixture, prepared_of

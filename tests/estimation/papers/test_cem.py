@@ -12,16 +12,15 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import credo
+from credo import EMOptions, Network, OptionError
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
-from credo.errors import OptionError
 from credo.estimation.em.driver import run_em
 from credo.estimation.papers import penalty_methods as cem
 from credo.estimation.papers.penalised_statements import PenaltyWeights, joined_block, soft_block
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective as cost_of
-from credo.model.network import Network
-from credo.options import EMOptions, Options
+from credo.options import Options
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_counts, prepare
 from credo.statistics.tied_columns import stream_with_ties

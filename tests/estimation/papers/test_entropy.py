@@ -11,13 +11,11 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
 import credo
+from credo import Knowledge, Network, OptionError
 from credo.constraints.blocks import Block
-from credo.errors import OptionError
 from credo.estimation.papers.entropy import Interval, entropy_task, feasible_shares, water_level, with_lower_ends
 from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
-from credo.knowledge import Knowledge
-from credo.model.network import Network
 from tests.helpers.block_tasks import at_most, general_task, make_block
 from tests.helpers.cvxpy_oracle import solve
 from tests.helpers.problems import known_network

@@ -10,16 +10,13 @@ import polars as pl
 import pytest
 
 import credo
+from credo import EMOptions, Knowledge, Network, OptionError, Status
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
-from credo.errors import OptionError, Status
 from credo.estimation.papers.gradient_trainer import Objective
 from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.io.dataset import concatenate, extended
-from credo.knowledge import Knowledge
 from credo.model.expansion import expand
-from credo.model.network import Network
-from credo.options import EMOptions
 from credo.progress import ProgressEvent
 from credo.statistics.counts import count_all, layout_for_counts
 from credo.statistics.inference.expected_counts import prepare

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import credo
-from credo.constraints.conflicts import ConflictError
+from credo import ConflictError, Network
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.constraints.stage_costs import estimating
 from credo.estimation.papers.lbfgs import minimise
@@ -19,7 +19,6 @@ from credo.estimation.solvers.block_estimates import solve_certified
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, train
 from credo.estimation.solvers.tasks import Task
-from credo.model.network import Network
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
 from tests.helpers.blocks import block_of
 from tests.helpers.problems import known_network

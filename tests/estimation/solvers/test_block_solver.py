@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from credo import Network
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import LinearConstraint
 from credo.constraints.lower import lower
@@ -17,7 +18,6 @@ from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.estimation.solvers.max_entropy import most_entropic, restricted
 from credo.estimation.solvers.tasks import Task
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
 from tests.helpers.amounts import amounts
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_constraints
 from tests.helpers.cvxpy_oracle import solve

@@ -10,13 +10,12 @@ import polars as pl
 import pytest
 
 import credo
-from credo.constraints.conflicts import ConflictError
+from credo import ConflictError, Network
 from credo.constraints.constraint_set import LinearConstraint, ProductConstraint
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.products import ProductConstraints, with_products
-from credo.model.network import Network
 from tests.helpers.blocks import at_most, block_of
 
 SMOKING = Network({"smoke": ("no", "yes"), "lung": ("no", "yes")}, parents={"lung": ["smoke"]})

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import credo
+from credo import Network
 from credo.constraints.blocks import blocks_of
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.lower import lower
@@ -15,7 +16,6 @@ from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.explain.violations import ONLY_CHECKED
 from credo.knowledge import knowledge_for
-from credo.model.network import Network
 
 PROMISES = ("cml", "cmap", "cme", "qmapc")
 LOUD = {"divide": "raise", "over": "raise", "invalid": "raise"}

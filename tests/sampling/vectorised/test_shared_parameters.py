@@ -8,8 +8,7 @@ from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial
 
 import credo
-from credo.io.tables import read_table
-from credo.options import PosteriorOptions
+from credo import PosteriorOptions, read_table
 from credo.sampling.distributions import Hyperparameters, sampled_distributions
 from credo.sampling.posterior import DirichletChains, sample_chains
 from credo.sampling.vectorised.chain_states import InformativeDistributions, SummedDistributions

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from credo import Network
 from credo.model.layout import Layout, Sensor
-from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
 from tests.helpers.enumeration import is_informed, random_network, random_rows
 

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
-from credo.errors import ImpossibleRowError
-from credo.io.dataset import Dataset
-from credo.model.network import Network
+from credo import Dataset, ImpossibleRowError, Network
 from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.draw_missing import draw_missing, fractional_rows

@@ -7,9 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from credo.errors import TooLargeError
+from credo import Network, TooLargeError
 from credo.model.layout import Layout
-from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import Plans, make_plans
 from tests.helpers.enumeration import random_network, random_rows

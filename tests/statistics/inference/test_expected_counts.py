@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credo.errors import ImpossibleRowError
-from credo.io.dataset import Dataset
-from credo.io.network_files import read_network
+from credo import Dataset, ImpossibleRowError, Network, read_network
 from credo.io.pyagrum import load_pyagrum
-from credo.model.network import Network
 from credo.statistics.counts import count, layout_for_counts, merge
 from credo.statistics.inference import elimination
 from credo.statistics.inference.expected_counts import expected_cells, expected_counts, log_likelihood_of, prepare

@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Dataset, Network, TieError, TieReading
 from credo.constraints.constraint_set import RowTie
-from credo.io.dataset import Dataset
-from credo.model.network import Network
-from credo.options import TieReading
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import expected_cells
-from credo.statistics.ties.factors import TieError
 from credo.statistics.ties.likelihood import TiedData, tie_rows
 from tests.helpers.enumeration import random_network, random_rows
 from tests.helpers.tied_likelihood import a_case, constrained, evaluate, log_joint, tied

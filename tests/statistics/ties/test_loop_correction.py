@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credo import Dataset, Network
 from credo.constraints.constraint_set import RowTie
-from credo.io.dataset import Dataset
-from credo.model.network import Network
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.ties import loop_correction
 from credo.statistics.ties.factors import factors_of, joined
