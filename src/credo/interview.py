@@ -80,7 +80,8 @@ def interview(
     is_certain
         Write statements that must hold; otherwise the expert may be wrong.
     enough
-        The narrowing below which a question is not worth asking, as a share of the interval.
+        The narrowing below which a question is not worth asking, as a share of the interval; for the whole network this
+        is divided by the number of its variables.
     most
         How many questions to ask at most.
     skip
@@ -106,11 +107,12 @@ def interview(
     fit = learned()
     skipped = {*skip, *asked_before(path, expert)}
     show(_state(fit, target))
+    least = enough / len(fit.network) if target in (None, WHOLE) else enough  # a question is about one of its CPTs
     answers = asked = 0
     while most is None or asked < most:
         found = fit.next_questions(target, count=1, skip=tuple(skipped))
-        if not found.questions or found.questions[0].narrowing < enough:
-            return _ended(answers, _enough(found.questions, enough), show)
+        if not found.questions or found.questions[0].narrowing < least:
+            return _ended(answers, _enough(found.questions, least), show)
         question = found.questions[0]
         asked += 1
         line = _answer(question, found.target, ask, show)
