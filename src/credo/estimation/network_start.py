@@ -23,6 +23,7 @@ SHARES: tuple[tuple[float, Wanted], ...] = (  # of the room inside, by which bou
     (0.1, "point"),
     (0.001, "point"),
 )
+OTHERS = 7  # points from which chains start, beside the first
 INSIDE = 0.2  # of the distance from a bound to a point inside, or to the opposite bound
 MOST_INSIDE = 0.02  # in probabilities
 
@@ -48,12 +49,37 @@ def network_region(problem: Problem) -> GeneralRegion:
         for name in problem.model.kept:
             theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
         if statements.excess(theta)[statements.hard].max(initial=-np.inf) <= LIMIT:
-            return GeneralRegion(statements, theta)
+            return GeneralRegion(statements, theta, _others(problem, inside, statements, theta, wanted))
     raise NoStartError(
         "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there "
         "are none: run credo.check, or give a confidence to a statement about a probability that depends on "
         "several CPTs."
     )
+
+
+def _others(
+    problem: Problem, inside: Problem, statements: NetworkStatements, theta: Numbers, wanted: Wanted
+) -> tuple[Numbers, ...]:
+    """Other points at which everything holds, as far from the first as the data let CPTs be, for other chains.
+
+    Chains that start at one point and hardly move agree with each other, whatever the truth is.
+    """
+    rng = np.random.default_rng([problem.settings.seed, len(statements)])
+    starts, found = problem.layout.distribution_starts(), []
+    weights = 0.5 * (problem.vector() + 1.0)  # twice the variance, so that starts are farther apart than draws
+    totals = np.repeat(np.add.reduceat(weights, starts), np.diff(starts, append=problem.layout.size))
+    for _ in range(OTHERS):
+        drawn = rng.standard_gamma(weights)
+        drawn /= np.repeat(np.add.reduceat(drawn, starts), np.diff(starts, append=problem.layout.size))
+        try:
+            point = optimum(inside, totals * drawn + 1e-3, 0.0, wanted=wanted).theta.copy()
+        except (InfeasibleError, NoStartError):
+            continue
+        for name in problem.model.kept:
+            point[problem.layout.slice_of(name)] = theta[problem.layout.slice_of(name)]
+        if statements.excess(point)[statements.hard].max(initial=-np.inf) <= LIMIT:
+            found.append(point)
+    return tuple(found)
 
 
 def nearest_cpts(problem: Problem, means: Mapping[str, Numbers]) -> tuple[Mapping[str, Numbers], float]:

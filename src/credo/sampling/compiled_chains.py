@@ -110,7 +110,7 @@ class CompiledChains:
     def _starting_points(self) -> list[Numbers]:
         """Of each chain the parameters of blocks; the point of the region where other things were found with it."""
         if self.missing is not None or self.general is not None or self.doubtful is not None:
-            return [self.region.start] * self.chains
+            return [self.region.point(chain) for chain in range(self.chains)]
         return starting_points(self.region, self.arrays, self.ranges.closed, self.seed, self.chains)
 
     def _start(self, chain: int, point: Numbers) -> ChainState:

@@ -37,6 +37,7 @@ class GeneralRegion:
 
     statements: NetworkStatements
     start: Numbers  # (parameters of the statements' layout,)
+    others: tuple[Numbers, ...] = ()  # further points inside of everything, far from it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -76,7 +76,7 @@ from credo.sampling.long_chains import LARGEST_R_HAT_OF_TRUTH, Progress, sample_
 from credo.sampling.missing_values import MissingValues, augmentation_of
 from credo.sampling.missing_values import is_small as draws_at_once
 from credo.sampling.plan import sampling_plan
-from credo.sampling.region import Region, region_of
+from credo.sampling.region import Region, is_inside, region_of
 from credo.sampling.vectorised import CHAINS, SUPERCHAINS
 from credo.sampling.vectorised.doubtful_updates import doubtful_updates
 from credo.sampling.vectorised.general_updates import MOST_CELLS, general_sweeps
@@ -241,6 +241,10 @@ def _region(
     points = [general.start[block.parameters] if own else None for block, own in zip(blocks, groups, strict=True)]
     region = region_of(blocks, points, soft_weight)
     require_moves(region, groups)
+    reached = np.repeat(groups, [block.size for block in blocks])
+    every = np.concatenate([block.parameters for block in blocks])
+    others = (np.where(reached & (region.start > 0.0), point[every], region.start) for point in general.others)
+    region = replace(region, others=tuple(point for point in others if is_inside(region, point)))
     without = _without_rays(region)
     parts = [part if own else other for part, other, own in zip(region.parts, without.parts, groups, strict=True)]
     updates = general_updates(general, sampled, blocks, soft_weight, memory_limit, doubted)

@@ -31,6 +31,12 @@ class Region:
     blocks: tuple[Block, ...]
     parts: tuple[Directions, ...]
     start: Numbers  # (parameters of all blocks,)
+    others: tuple[Numbers, ...] = ()  # further points inside
+
+    def point(self, chain: int) -> Numbers:
+        """Where a chain starts: the points take turns."""
+        points = (self.start, *self.others)
+        return points[chain % len(points)]
 
     @property
     def compared(self) -> Flags:
@@ -89,6 +95,18 @@ def _is_inside(part: Directions, point: Numbers, start: Numbers) -> bool:
     """Whether no inequality is violated, and only what has to be zero is zero."""
     holds = part.inequalities.values(point) <= part.inequalities.bounds
     return bool(holds.all() and (point[start > 0.0] > 0.0).all())
+
+
+def is_inside(region: Region, point: Numbers) -> bool:
+    """Whether a point, (parameters of all blocks,), satisfies all that blocks state."""
+    first = 0
+    for block, part in zip(region.blocks, region.parts, strict=True):
+        own, start = point[first : first + block.size], region.start[first : first + block.size]
+        first += block.size
+        equal = np.allclose(part.equalities @ own, part.equalities @ start, atol=1e-9)
+        if not (equal and _is_inside(part, own, start) and products_hold(block, own)):
+            return False
+    return True
 
 
 def products_hold(block: Block, point: Numbers) -> bool:

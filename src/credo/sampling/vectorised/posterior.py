@@ -76,7 +76,8 @@ def sample_posterior(
             for each, own in zip(supports, general.updates.groups.tolist(), strict=True)
         ]
         reached = np.repeat(general.updates.groups, [block.size for block in region.blocks])
-        scattered[:, reached] = region.start[reached]
+        for place, point in enumerate(scattered):
+            point[reached] = region.point(place)[reached]
 
     def planned(snapshots: Numbers, draws: Numbers | None = None) -> SweepPlan:
         """The updates of a sweep, with what draws show; what general statements reach is updated by itself."""
