@@ -110,6 +110,25 @@ def test_a_network_as_a_prior_keeps_intervals() -> None:
     assert credo.fit(COIN, coins(3, 7), prior="k2").method == "cmap"
 
 
+def test_a_network_file_has_a_weight_for_each_cpt(tmp_path: Path) -> None:
+    text = "variables smoke, lung: no, yes\nlung depends on smoke\n"
+    (tmp_path / "k.credo").write_text(text)
+    states = {"smoke": ["no", "yes"], "lung": ["no", "yes"]}
+    cpts = {"smoke": [0.7, 0.3], "lung": [[0.9, 0.1], [0.8, 0.2]]}
+    credo.write_network(credo.Network(states, {"lung": ["smoke"]}, cpts), tmp_path / "expert.bif")
+    weights = ("--prior-weight", "10", "--prior-weight", "lung=100")
+    arguments = ("learn", "k.credo", "--prior-network", "expert.bif", "--save", "m.fit")
+    done = run(*arguments, *weights, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = (
+        "P(smoke) is 70%, 30%, worth 10 cases\nP(lung | smoke=no) is 90%, 10%, worth 100 cases\n"
+        "P(lung | smoke=yes) is 80%, 20%, worth 100 cases\n"
+    )
+    stated = credo.fit(text + lines)
+    assert np.allclose(draws(credo.load(tmp_path / "m.fit")), draws(stated), atol=1e-9)
+    assert run(*arguments, "--prior-weight", "lung=many", folder=tmp_path).returncode == 2
+
+
 # Any probability ------------------------------------------------------------------------------------------------------
 
 SOME = NETWORK + (

@@ -122,10 +122,11 @@ def fit(
     knowledge : Knowledge, text, path or statements, optional
         What experts know.
     method : str
-        One of `credo methods`. "auto" is the posterior mean; cmap where a prior is given, and where missing values
-        cannot be drawn or would take more than about a minute.
+        One of `credo methods`. "auto" is the posterior mean; cmap where a prior is given that is no network, and where
+        missing values cannot be drawn or would take more than about a minute.
     prior : number, str, Network, prior, or mapping, optional
-        Pseudo-counts: a number, "k2", "bdeu:10", another network, or a mapping from variables to these.
+        Pseudo-counts: a number, "k2", "bdeu:10", another network, or a mapping from variables to these. A network is
+        as many cases as it weighs, so that "auto" keeps its intervals.
     fixed : sequence of str
         Variables whose CPTs stay as they are.
     weights : str or array, optional

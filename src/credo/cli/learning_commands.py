@@ -56,8 +56,11 @@ def learn(
     prior: Annotated[str | None, typer.Option(help="A number of pseudo-counts, k2, or bdeu:SIZE.")] = None,
     prior_network: Annotated[Path | None, typer.Option(help="Take the prior from another network.")] = None,
     prior_weight: Annotated[
-        float | None,
-        typer.Option(help="How many rows the prior network counts as, in each configuration; 1 if not given."),
+        list[str] | None,
+        typer.Option(
+            help="How many cases each distribution of the prior network counts as; 1 if not given. NAME=50 is for the "
+            "CPT of one variable; may be repeated, and others then have none, or the number that has no name."
+        ),
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
@@ -441,11 +444,11 @@ def add_commands(app: typer.Typer) -> None:
         app.command(cls=DoubtCommand if command is learn else None)(command)
 
 
-def _prior(text: str | None, network: Path | None, weight: float | None) -> PriorLike | None:
+def _prior(text: str | None, network: Path | None, weights: list[str] | None) -> PriorLike | None:
     from credo.errors import OptionError
 
     if network is None:
-        if weight is not None:
+        if weights:
             raise OptionError("--prior-weight belongs to --prior-network, which is not given.")
         return text
     from credo.io.network_files import read_network
@@ -453,7 +456,17 @@ def _prior(text: str | None, network: Path | None, weight: float | None) -> Prio
 
     if text is not None:
         raise OptionError("--prior and --prior-network exclude each other: there can be one prior.")
-    return NetworkPrior(read_network(network), 1.0 if weight is None else weight)
+    expert = read_network(network)
+    pairs = [each.rpartition("=") for each in weights or ()]
+    try:
+        given = {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError:
+        raise OptionError("--prior-weight is a number of cases, as in 50, or as in lung=50 for one variable.") from None
+    if set(given) <= {""}:
+        return NetworkPrior(expert, given.get("", 1.0))
+    rest = dict.fromkeys(expert.names, given[""]) if "" in given else {}
+    each = {**rest, **{name: weight for name, weight in given.items() if name}}
+    return {name: NetworkPrior(expert, weight) for name, weight in each.items()}
 
 
 LEARN_IT = "learn"  # what --doubt is without a share
