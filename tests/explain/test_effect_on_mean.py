@@ -39,7 +39,7 @@ def test_what_a_statement_changed_is_what_learning_without_it_changes() -> None:
         )
         if explained[text].effect is Effect.BINDING:
             shaping.add(text)
-            assert explained[text].largest_change == pytest.approx(change, abs=0.01)
+            assert explained[text].largest_change == pytest.approx(change, abs=0.02)
         else:
             assert explained[text].effect is Effect.SATISFIED
             assert change < 0.01
@@ -80,15 +80,15 @@ def test_only_what_a_statement_can_change_is_learned_again() -> None:
         other = credo.fit("\n".join(line for line in lines if line != explained.statement.text), data)
         change = max(np.abs(fit.network.cpt_array(n) - other.network.cpt_array(n)).max() for n in fit.network.names)
         assert explained.effect is Effect.BINDING
-        assert explained.largest_change == pytest.approx(change, abs=0.01)
+        assert explained.largest_change == pytest.approx(change, abs=0.02)
         assert {name for name, _ in explained.configurations} == {explained.statement.text[2:4]}
 
 
 def test_no_clock_decides_what_is_learned_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the numbers of all CPTs are learned again at most, so that a slow machine reports the same."""
+    """A quarter of the numbers of all CPTs are learned again at most, so that a slow machine reports the same."""
     text, data = chain(5)
     fit = credo.fit(text, data)
     monkeypatch.setattr("credo.explain.statement_effects.LEAST_WORK", 0)
     effects = [each.effect for each in fit.explain().statements]  # 18 numbers, of which a statement concerns 4
-    assert effects.count(Effect.NOT_COMPUTED) == 2
+    assert effects.count(Effect.NOT_COMPUTED) == 3
     assert effects == [each.effect for each in fit.explain().statements]

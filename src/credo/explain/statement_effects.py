@@ -5,8 +5,9 @@ probable CPTs under the knowledge (cmap with the fit's own prior), whatever the 
 
 For a posterior mean, the fit's own method learns again without the statement: prior, sampler and seed are the same, so
 that what is reported is what a reader would find. Only the CPTs that statements join with it are learned again: the
-others cannot change. Statements are taken in turn, the most important first, until the work is half of the fit's; of
-the others it is said that this was not computed. Work is counted in numbers of CPTs, so that no clock decides.
+others cannot change. Statements that have nothing to do with each other are left out together. They are taken in turn,
+the most important first, until the work is a quarter of the fit's; of the others it is said that this was not
+computed. Work is counted in numbers of CPTs, so that no clock decides.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from credo.types import Numbers
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
-SHARE_OF_FIT = 0.5  # of the numbers of CPTs that were learned: so many are learned again without statements
+SHARE_OF_FIT = 0.25  # of the numbers of CPTs that were learned: so many are learned again without statements
 LEAST_WORK = 200  # numbers of CPTs that are learned again, however few there are: about two seconds
 
 
@@ -205,35 +206,55 @@ def changes_of_means(
     assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
-    allowed = max(LEAST_WORK, SHARE_OF_FIT * _work(problem, problem.model.names))
-    for number in first:
-        names = _joined_by_statements(problem, number)
-        allowed -= _work(problem, names)
-        if allowed < 0:
-            break
-        solution = learned_without(problem, mean, number, names)
+    for round_ in _rounds(problem, first):
+        names = tuple(name for name in problem.model.names if any(name in own for own in round_.values()))
+        solution = learned_without(problem, mean, tuple(round_), names)
         if solution is None or solution.posterior is None:
             continue
         theta = mean.copy()
         for name in names:
             problem.layout.view(theta, name)[:] = solution.cpts[name].reshape(-1, solution.cpts[name].shape[-1])
         errors = np.hypot(own_errors, _errors(problem, solution.posterior))
-        found[number] = _changes(problem, np.abs(theta - mean), errors, number)
+        for number in round_:
+            found[number] = _changes(problem, np.abs(theta - mean), errors, number)
     return found
 
 
+def _rounds(problem: Problem, first: Sequence[int]) -> list[dict[int, tuple[str, ...]]]:
+    """Which statements are left out together, as far as the work allows: those whose CPTs have nothing to do with each
+    other, each with the CPTs that it can change.
+
+    A round takes little longer than the CPTs that it learns, however many statements it leaves out.
+    """
+    allowed = max(LEAST_WORK, SHARE_OF_FIT * _work(problem, problem.model.names))
+    rounds: list[dict[int, tuple[str, ...]]] = []
+    for number in first:
+        names = _joined_by_statements(problem, number)
+        allowed -= _work(problem, names)
+        if allowed < 0:
+            break
+        taken = (each for each in rounds if not any(set(own) & set(names) for own in each.values()))
+        own_round = next(taken, None)
+        if own_round is None:
+            rounds.append(own_round := {})
+        own_round[number] = names
+    return rounds
+
+
 def learned_without(
-    problem: Problem, mean: Numbers, number: int, names: Sequence[str] | None = None
+    problem: Problem, mean: Numbers, numbers: Sequence[int], names: Sequence[str] | None = None
 ) -> Solution | None:
-    """What the fit's own method learns without a statement; None where that is not known.
+    """What the fit's own method learns without some statements; None where that is not known.
 
     Only the CPTs in `names` are learned again, those that can change if not given; `mean` has the others.
     """
     assert problem.settings.method is not None
-    if len(problem.model.zeros) and number in problem.model.constraints.network_statements:
+    if len(problem.model.zeros) and set(numbers) & set(problem.model.constraints.network_statements):
         return None  # zeros stand for such a statement by its place
-    names = _joined_by_statements(problem, number) if names is None else names
-    other = _without(problem, mean, number, names)
+    if names is None:
+        changing = {name for number in numbers for name in _joined_by_statements(problem, number)}
+        names = [name for name in problem.model.names if name in changing]
+    other = _without(problem, mean, numbers, names)
     try:
         return problem.settings.method.estimate(other) if other.data.dataset is None else estimate_incomplete(other)
     except CredoError:
@@ -262,8 +283,8 @@ def _joined_by_statements(problem: Problem, number: int) -> tuple[str, ...]:
     return tuple(name for name in model.names if name in found)
 
 
-def _without(problem: Problem, mean: Numbers, number: int, names: Sequence[str]) -> Problem:
-    """The problem without a statement, in which only some CPTs are learned; the others are kept as they are."""
+def _without(problem: Problem, mean: Numbers, numbers: Sequence[int], names: Sequence[str]) -> Problem:
+    """The problem without some statements, in which only some CPTs are learned; the others are kept as they are."""
     stated = problem.model.constraints
     owner = np.zeros(stated.layout.size, dtype=bool)  # numbers of CPTs that are learned
     for name in names:
@@ -273,12 +294,12 @@ def _without(problem: Problem, mean: Numbers, number: int, names: Sequence[str])
     about_others[linear.entry_constraints[~owner[linear.indices]]] = True
     constraints = replace(
         stated,
-        linear=linear.take((linear.statements != number) & ~about_others),
+        linear=linear.take(~np.isin(linear.statements, numbers) & ~about_others),
         products=tuple(
-            each for each in stated.products if each.statement != number and owner[list(each.indices)].all()
+            each for each in stated.products if each.statement not in numbers and owner[list(each.indices)].all()
         ),
-        network_constraints=tuple(each for each in stated.network_constraints if each.statement != number),
-        influences=tuple(each for each in stated.influences if each.statement != number and each.child in names),
+        network_constraints=tuple(each for each in stated.network_constraints if each.statement not in numbers),
+        influences=tuple(each for each in stated.influences if each.statement not in numbers and each.child in names),
     )
     other = problem.with_constraints(constraints).with_settings(progress=None)
     if len(names) == len(problem.model.names):

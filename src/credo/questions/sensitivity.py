@@ -412,7 +412,7 @@ def _statement_rows(
     mean = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
     rows = []
     for reference in references_to(fit.knowledge.statements):
-        solution = learned_without(problem, mean, reference.number)
+        solution = learned_without(problem, mean, [reference.number])
         if solution is None:
             continue
         other = {name: cpt for name, cpt in solution.cpts.items() if name in network}

@@ -21,7 +21,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import NO_SLACK, Interior
-from credo.sampling.small_products import product
+from credo.small_products import product
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:

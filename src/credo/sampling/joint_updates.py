@@ -19,7 +19,7 @@ from credo.constraints.constraint_set import LinearConstraints
 from credo.kernels.sampler_arrays import JointUpdates
 from credo.model.graphs import connected_components
 from credo.sampling.directions import CLOSE, Directions, close_forms, starts_of
-from credo.sampling.small_products import product
+from credo.small_products import product
 from credo.types import Flags, Indices, Numbers
 
 WIDTHS = (CLOSE, 0.15)  # parameters are tied where bounds hold them this close: loosely, and closely

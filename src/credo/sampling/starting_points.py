@@ -19,7 +19,7 @@ from credo.constraints.blocks import Block
 from credo.kernels.sampler_arrays import DistributionArrays
 from credo.sampling.directions import Directions, sparse_null_space
 from credo.sampling.region import Region, products_hold
-from credo.sampling.small_products import product
+from credo.small_products import product
 from credo.types import Flags, Indices, Numbers
 
 LEAST = 1e-3  # of a weight, so that no start is at zero

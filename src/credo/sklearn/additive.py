@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr, ndtri
 
-from credo.sampling.small_products import product
+from credo.small_products import product
 from credo.types import Indices, Numbers
 
 ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.model.network import Network
+from credo.small_products import products
 from credo.statistics.completed_rows import (
     BatchedCPTs,
     Completion,
@@ -235,8 +236,8 @@ def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[T
         counts = counts.reshape(-1, size)
         frequencies = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         left[:, :, columns] = shown[:, :, columns] - frequencies[:, links.states[at]][keys]
-    transposed = shown.transpose(0, 2, 1)
-    return transposed @ left, transposed @ shown
+    transposed = np.ascontiguousarray(shown.transpose(0, 2, 1))
+    return products(transposed, left), products(transposed, shown)
 
 
 def _block(links: Links, at: int) -> slice:

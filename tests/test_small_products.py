@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from credo.sampling.small_products import MOST_OF_MATRICES, MOST_OF_VECTORS, product
+from credo.small_products import MOST_OF_MATRICES, MOST_OF_VECTORS, product
 
 SHAPES = [(1, 1), (3, 0), (0, 4), (7, 5), (130, 90), (40, 9000), (2, 300_000)]
 
@@ -30,7 +30,7 @@ def test_pieces_are_smaller_than_what_blas_divides() -> None:
 def test_more_threads_give_the_same_bits() -> None:
     """BLAS reads how many it may use when it is loaded: a process for each number."""
     program = (
-        "import numpy as np; from credo.sampling.small_products import product; rng = np.random.default_rng(1);"
+        "import numpy as np; from credo.small_products import product; rng = np.random.default_rng(1);"
         "a = rng.standard_normal((150, 400)); b = rng.standard_normal(400); from hashlib import sha256;"
         "print(sha256(product(a, a.T).tobytes() + product(a, b).tobytes()).hexdigest())"
     )
