@@ -88,6 +88,13 @@ def test_published_trees() -> None:
     assert compared >= 10
 
 
+def test_a_tree_with_components_has_its_published_probability() -> None:
+    path = Path(__file__).parents[3] / "shared" / "faulttrees" / "three_motor.xml"
+    if not path.exists():
+        pytest.skip("the published trees are not here")
+    assert probability(credo.read_network(path), "E1") == pytest.approx(0.0211538, abs=5e-8)  # as SCRAM has it
+
+
 def test_what_exact_inference_cannot_do_is_refused_with_figures() -> None:
     path = Path(__file__).parents[3] / "shared" / "faulttrees" / "edfpa15o.xml"
     if not path.exists():
