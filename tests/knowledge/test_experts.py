@@ -90,3 +90,9 @@ def test_blocks_one_after_the_other_need_no_blank_line() -> None:
     parsed = parse("expert a:\n  smoke raises lung\nexpert b: smoke raises bronc\nexpert a:\n\tsmoke raises dysp\n")
     assert not parsed.mistakes
     assert [expert_of(each) for each in parsed.statements] == [Expert("a"), Expert("b"), Expert("a")]
+
+
+def test_the_reliability_may_stand_in_brackets() -> None:
+    network = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+    knowledge = credo.Knowledge(network, "expert radiology (reliability 0.9):\n  smoke raises lung\n")
+    assert knowledge.statements[0].expert.reliability == 0.9

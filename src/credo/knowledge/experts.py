@@ -19,7 +19,7 @@ from credo.knowledge.names import name_text, unquoted, without_comment
 _NUMBER = r"(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})\s?%?"
 _NAME = r"""[^\W\d]\w*(?:[.\-/]\w+)*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
 _HEADER = re.compile(
-    rf"\s*expert\s+(?P<name>{_NAME})\s*(?P<given>(?:,|with\s|reliability\s)[^:]{{0,200}})?:(?P<rest>.*)", re.DOTALL
+    rf"\s*expert\s+(?P<name>{_NAME})\s*(?P<given>(?:,|with\s|reliability\s|\()[^:]{{0,200}})?:(?P<rest>.*)", re.DOTALL
 )
 _GIVEN = re.compile(
     rf",?\s*(?:with\s+)?reliability\s+(?:(?P<one>{_NUMBER})|between\s+(?P<low>{_NUMBER})\s+and\s+(?P<high>{_NUMBER}))\s*"
@@ -81,7 +81,7 @@ def header_of(line: str) -> Header | None:
     has_statement = bool(found["rest"].strip())
     if found["given"] is None:
         return Header(Expert(name), start, has_statement)
-    given = _GIVEN.fullmatch(found["given"])
+    given = _GIVEN.fullmatch(_in_brackets(found["given"]))
     column, end = found.start("given") + 1, found.start("given") + 1 + len(found["given"].rstrip())
     if given is None:
         return Header(None, start, has_statement, (LineMistake("expert-given", column, end),))
@@ -89,6 +89,12 @@ def header_of(line: str) -> Header | None:
     if not all(0.0 < value < 1.0 for value in values) or values != sorted(set(values)):
         return Header(None, start, has_statement, (LineMistake("reliability-range", column, end),))
     return Header(Expert(name, values[0] if len(values) == 1 else (values[0], values[1])), start, has_statement)
+
+
+def _in_brackets(given: str) -> str:
+    """What stands in brackets, as in `expert radiology (reliability 0.9):`, or the text as it is."""
+    text = given.strip()
+    return text[1:-1].strip() if text.startswith("(") and text.endswith(")") else given
 
 
 def _meant(line: str) -> Header | None:
