@@ -24,6 +24,7 @@ IN_PYTHON = {
     "update": ["Fit.update"],
     "history": ["Fit.trail"],
     "reproduce": ["Fit.reproduce"],
+    "summarise": ["summarise"],
     "query": ["Fit.query", "Network.query"],
     "sensitivity": ["Fit.sensitivity"],
     "importance": ["Fit.importance", "Network.importance"],
@@ -41,8 +42,9 @@ IN_PYTHON = {
     "cluster": ["cluster"],
     "topics": ["topics", "read_corpus"],
 }
-# Programs that open a page, talk to a person or write an example; they compute nothing that a function above does not.
-PROGRAMS = {"studio", "demo", "interview"}
+# Programs that open a page, ask people (by questions or by spreadsheets) or write an example: what they make are the
+# statements that functions above take.
+PROGRAMS = {"studio", "demo", "interview", "sheet", "read-sheet"}
 # Functions whose counterpart is a line of a knowledge file, or of what `learn` prints, or an object of Python.
 LINES = {
     "P", "cost", "cut", "decision", "depends_on", "different", "does_not_affect", "expert", "gate", "group", "label",

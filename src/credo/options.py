@@ -149,8 +149,9 @@ class OptimiserOptions:
 class PosteriorOptions:
     """How many draws the method `posterior` makes.
 
-    Small problems spread the draws over 256 shorter chains that are advanced together; `chains` × `draws` is then the
-    least number of draws that are kept. The descriptions of single chains below concern larger problems.
+    Where other statements than influences are made, small problems still spread the draws over 256 shorter chains that
+    are advanced together; `chains` × `draws` is then the least number of draws that are kept. The descriptions of
+    single chains below concern everything else.
 
     Parameters
     ----------
