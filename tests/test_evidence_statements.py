@@ -209,7 +209,8 @@ def test_likelihoods_are_those_of_enumeration_and_quadrature() -> None:
     assert float(ratio.log_densities(theta)[0]) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_study_of_any_probability_weighs_the_draws() -> None:
+@pytest.mark.parametrize("is_conditional", [False, True])
+def test_a_study_of_any_probability(is_conditional: bool) -> None:
     """Importance sampling by hand, from many more draws than credo had."""
     many = credo.PosteriorOptions(draws=20_000, max_draws=20_000)
     free = credo.fit(NETWORK, posterior=many)
@@ -217,22 +218,51 @@ def test_a_study_of_any_probability_weighs_the_draws() -> None:
     flat = draws(free).reshape(-1, layout.size)
     cpts = {name: flat[:, layout.slice_of(name)].reshape(-1, *free.network.shape(name)) for name in layout.names}
     share = (cpts["smoke"] * cpts["lung"][..., 1]).sum(axis=1)
+    if is_conditional:  # P(smoke=yes | lung=yes)
+        share = cpts["smoke"][:, 1] * cpts["lung"][:, 1, 1] / share
+    share = np.clip(share, 1e-12, 1 - 1e-12)
     log_weights = 34 * np.log(share) + 206 * np.log1p(-share)
     weights = np.exp(log_weights - log_weights.max())
-    exposed = cpts["lung"][:, 1, 1]
-    expected = np.average(exposed, weights=weights)
-    fit = credo.fit(NETWORK + "34 of 240 had lung=yes\n")
-    assert fit.query("P(lung=yes)").probability == pytest.approx(np.average(share, weights=weights), abs=0.004)
-    assert fit.query("P(lung=yes)").interval == pytest.approx(beta.interval(0.95, 34.5, 206.5), abs=0.015)
-    assert fit.query("P(lung=yes | smoke=yes)").probability == pytest.approx(expected, abs=0.03)
+    expected = np.average(cpts["lung"][:, 1, 1], weights=weights)
+    line = "34 of 240 with lung=yes had smoke=yes\n" if is_conditional else "34 of 240 had lung=yes\n"
+    fit = credo.fit(NETWORK + line)
+    answer = fit.query("P(smoke=yes | lung=yes)" if is_conditional else "P(lung=yes)")
+    assert answer.probability == pytest.approx(np.average(share, weights=weights), abs=0.006)
+    assert answer.interval == pytest.approx(beta.interval(0.95, 34.5, 206.5), abs=0.02)
+    assert fit.query("P(lung=yes | smoke=yes)").probability == pytest.approx(expected, abs=0.04)
     assert any(finding.kind == "weighed draws" for finding in fit.findings)
+    assert fit.rows == 0
+    assert fit.log_likelihood == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_study_given_nothing_is_rows_that_show_nothing_else() -> None:
+    """So that every method uses it, several of them need no luck with draws, and updates do not count it twice."""
+    text = NETWORK + "34 of 240 had lung=yes\n70 of 240 had xray=yes\n"
+    rows = pl.DataFrame({"smoke": ["yes", "no"] * 10, "lung": ["no"] * 20, "xray": ["no"] * 20})
+    nothing = [None] * 240
+    as_rows = pl.concat(
+        [
+            rows,
+            pl.DataFrame({"smoke": nothing, "lung": ["yes"] * 34 + ["no"] * 206, "xray": nothing}, schema=rows.schema),
+            pl.DataFrame({"smoke": nothing, "lung": nothing, "xray": ["yes"] * 70 + ["no"] * 170}, schema=rows.schema),
+        ]
+    )
+    stated, shown = (credo.fit(text, rows, method="cmap"), credo.fit(NETWORK, as_rows, method="cmap"))
+    assert np.allclose(stated.network.cpts["lung"], shown.network.cpts["lung"], atol=1e-4)
+    assert stated.rows == 20
+    several = credo.fit(text + "90 of 240 had smoke=yes\n")  # too much for draws of what is known without them
+    assert several.query("P(lung=yes)").probability == pytest.approx(34 / 240, abs=0.02)
+    assert several.query("P(xray=yes)").probability == pytest.approx(70 / 240, abs=0.02)
+    twice = credo.fit(text, rows.head(8), method="cmap").update(rows.tail(12))
+    assert np.allclose(twice.network.cpts["lung"], stated.network.cpts["lung"], atol=1e-6)
 
 
 def test_evidence_that_contradicts_the_rows_is_refused_where_no_draws_are_left() -> None:
     rows = pl.DataFrame({"smoke": ["no"] * 300, "lung": ["no"] * 300, "xray": ["no"] * 300})
+    line = "900 of 1000 with smoke=no had xray=yes\n"
     with pytest.raises(credo.SamplingError, match="draws in effect"):
-        credo.fit(NETWORK + "900 of 1000 had xray=yes\n", rows)
-    fit = credo.fit(NETWORK + "90 of 100 had xray=yes\n", rows, method="cmap")
+        credo.fit(NETWORK + line, rows)
+    fit = credo.fit(NETWORK + line, rows, method="cmap")
     assert any(finding.kind == "evidence not used" for finding in fit.findings)
 
 

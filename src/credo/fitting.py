@@ -17,9 +17,18 @@ from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.noisy_families import collapsed, with_stated_forms
 from credo.constraints.stage_costs import REDUCE_CONSTRAINTS, announce, check_memory, estimating
 from credo.distributed.dask_executor import executor_for
-from credo.errors import CredoError, ImpossibleRowError, MissingCodeWarning, OptionError, Status, counted, listing
+from credo.errors import (
+    CredoError,
+    ImpossibleRowError,
+    MissingCodeWarning,
+    OptionError,
+    SamplingError,
+    Status,
+    counted,
+    listing,
+)
 from credo.estimation.certain_zeros import with_certain_zeros
-from credo.estimation.evidence import with_evidence
+from credo.estimation.evidence import can_be_rows, log_likelihood_of_added, with_evidence
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.methods import choose_method
 from credo.estimation.missing_draws import ExaminedRows
@@ -236,22 +245,31 @@ def learn(
         doubts = None
         if len(model.doubted):
             doubts = doubted_statements(known, model.stated, model.doubted, doubt, model.expansion.network, model.kept)
-        problem, table = prepare(
-            model, source, method=request.method, prior=request.prior, weights=weights, seed=request.seed,
-            options=request.options, memory_limit=memory_limit, progress=shares_of(READING_DATA, notify),
-            doubts=doubts, must_doubt=is_doubt_asked_for(known, doubt), executor=executor_for(executor, memory_limit),
-        )  # fmt: skip
-        notify(ProgressEvent(ESTIMATING))
-        _check_memory(problem, notify)
-        refuse = partial(_require_no_proof, problem, known, problem.model.doubted)
-        problem, zeros = with_certain_zeros(problem)
-        problem = problem.with_settings(progress=notify, refuse=refuse)
-        assert problem.settings.method is not None
-        with _explaining(problem, known):
-            solution = with_evidence(problem, model.stated.evidence, lambda given: _estimate(given, table.examined))
-            is_hard = any(each.confidence is None for each in problem.model.constraints.network_constraints)
-            if solution.status is Status.VIOLATED and is_hard and problem.binds_any_probability:
-                require_consistent(check(known.network, known))
+        for add_rows in (False, True):  # as rows, some evidence needs no luck with draws, and mixes slowly
+            problem, table = prepare(
+                model, source, method=request.method, prior=request.prior, weights=weights, seed=request.seed,
+                options=request.options, memory_limit=memory_limit, progress=shares_of(READING_DATA, notify),
+                doubts=doubts, must_doubt=is_doubt_asked_for(known, doubt), add_rows=add_rows,
+                executor=executor_for(executor, memory_limit),
+            )  # fmt: skip
+            notify(ProgressEvent(ESTIMATING))
+            _check_memory(problem, notify)
+            refuse = partial(_require_no_proof, problem, known, problem.model.doubted)
+            problem, zeros = with_certain_zeros(problem)
+            problem = problem.with_settings(progress=notify, refuse=refuse)
+            assert problem.settings.method is not None
+            with _explaining(problem, known):
+                estimate = partial(_estimate, examined=table.examined)
+                try:
+                    solution = with_evidence(problem, model.stated.evidence, estimate)
+                except SamplingError:
+                    if add_rows or not any(map(can_be_rows, model.stated.evidence)):
+                        raise
+                    continue
+                is_hard = any(each.confidence is None for each in problem.model.constraints.network_constraints)
+                if solution.status is Status.VIOLATED and is_hard and problem.binds_any_probability:
+                    require_consistent(check(known.network, known))
+            break
         problem = problem.with_settings(progress=None, refuse=None)
 
     if isinstance(solution.posterior, PosteriorResult):
@@ -261,7 +279,9 @@ def learn(
     if log_likelihood is None:
         of_rows = problem.data.counts if problem.data.of_rows is None else problem.data.of_rows
         log_likelihood = log_likelihood_of_counts(whole, of_rows)
-    elif problem.data.of_rows is not None:  # of rows and cases together
+    else:
+        log_likelihood -= log_likelihood_of_added(problem, model.stated.evidence, whole.cpts)
+    if solution.log_likelihood is not None and problem.data.of_rows is not None:  # of rows and cases together
         log_likelihood -= log_likelihood_of_counts(whole, less(problem.data.counts, problem.data.of_rows))
     learned = collapsed(model.expansion, whole.cpts, problem.model.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.data.counts, problem.settings.seed)

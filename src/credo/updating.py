@@ -92,11 +92,13 @@ def kept_data(fit: Fit) -> Dataset:
     data = problem.data
     if data.dataset is not None:
         assert isinstance(data.dataset, Dataset)
-        codes = np.ascontiguousarray(data.dataset.codes[:, : len(network)])
+        own = len(data.dataset) - data.added_rows
+        rows = data.dataset if not data.added_rows else _first_rows(data.dataset, own)
+        codes = np.ascontiguousarray(rows.codes[:, : len(network)])
         hidden = tuple(name for name in data.dataset.hidden if name in network)
         counted_rows = tuple(counts for counts in data.dataset.counted if counts.rows)  # not cases of statements
         return replace(
-            data.dataset, names=network.names, codes=codes, variables=network.variables, hidden=hidden,
+            rows, names=network.names, codes=codes, variables=network.variables, hidden=hidden,
             counted=counted_rows,
         )  # fmt: skip
     if fit.is_incomplete:
@@ -113,6 +115,14 @@ def kept_data(fit: Fit) -> Dataset:
     counts = data.counts if data.of_rows is None else data.of_rows
     whole = not held_out or less(counts, merge_all(held_out)).rows
     return replace(no_data(network), numbers=numbers, counted=(counts,) if whole else tuple(held_out))
+
+
+def _first_rows(dataset: Dataset, count: int) -> Dataset:
+    """Without the rows at the end that statements added; weights that are all one are none."""
+    chosen = replace(dataset.rows(np.arange(len(dataset)) < count), counted=dataset.counted)
+    if chosen.weights is not None and bool((chosen.weights == 1.0).all()):
+        return replace(chosen, weights=None)
+    return chosen
 
 
 def kept_bytes(fit: Fit) -> int:

@@ -57,6 +57,14 @@ class CountEvidence:
     variation: float | None = None
     is_learned: bool = False
 
+    @property
+    def is_rows(self) -> bool:
+        """Whether it is as many rows in which all else is missing: whole cases of single states, given nothing."""
+        singles = all(len(states) == 1 for each in self.probabilities for _, states in each.events)
+        given = any(each.conditions for each in self.probabilities)
+        whole = all(float(count).is_integer() for count in self.counts)
+        return singles and whole and not given and self.variation is None and not self.is_learned
+
 
 @dataclass(frozen=True, slots=True)
 class LogRatioEvidence:
@@ -120,7 +128,7 @@ def _records(statement: Evidence, number: int, expansion: Expansion) -> Iterator
 def _counts(statement: ExpertNumber | Study) -> tuple[float, ...]:
     if isinstance(statement, Study):
         return statement.seen, statement.total - statement.seen
-    return equivalent_cases(statement)
+    return tuple(float(f"{count:.9g}") for count in equivalent_cases(statement))  # 44, not 43.99999999999999
 
 
 def _is_distribution(probability: Probability, expansion: Expansion) -> bool:

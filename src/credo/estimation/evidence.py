@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from credo.constraints.evidence import Cases, EvidenceRecord
+from credo.constraints.evidence import Cases, CountEvidence, EvidenceRecord
 from credo.errors import SamplingError, listing
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution
@@ -32,7 +32,7 @@ def with_evidence(
     """
     method = problem.settings.method
     assert method is not None
-    others = [record for record in records if not isinstance(record, Cases)]
+    others = [record for record in records if not _is_added(record, problem)]
     solution = estimate(problem)
     if not others or not method.uses_knowledge:
         return solution
@@ -62,6 +62,25 @@ def with_evidence(
         )
     result = reweighted(solution.posterior, weights, problem.settings.seed)
     return replace(solution, cpts=result.means, posterior=result, findings=_findings(solution, result))
+
+
+def _is_added(record: EvidenceRecord, problem: Problem) -> bool:
+    """Whether evidence is among the counts or the rows already."""
+    return isinstance(record, Cases) or (problem.data.added_rows > 0 and can_be_rows(record))
+
+
+def can_be_rows(record: EvidenceRecord) -> bool:
+    """Whether evidence is as many rows in which all else is missing."""
+    return isinstance(record, CountEvidence) and record.is_rows
+
+
+def log_likelihood_of_added(problem: Problem, records: Sequence[EvidenceRecord], cpts: Mapping[str, Numbers]) -> float:
+    """The log-likelihood of evidence that was added as rows."""
+    added = [record for record in records if isinstance(record, CountEvidence) and record.is_rows]
+    if not added or not problem.data.added_rows:
+        return 0.0
+    theta = problem.layout.pack({**problem.model.network.cpts, **cpts})
+    return float(EvidenceDensity.of(added, problem.layout, problem.model.network).log_densities(theta)[0])
 
 
 def log_weights(problem: Problem, density: EvidenceDensity, result: PosteriorResult) -> Numbers:

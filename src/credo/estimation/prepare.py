@@ -46,7 +46,7 @@ from credo.model.network_validation import is_list
 from credo.options import Options, TieReading
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
-from credo.statistics.evidence import cases_as_counts
+from credo.statistics.evidence import cases_as_counts, evidence_as_rows
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
 from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior, prior_vector
 from credo.statistics.tied_columns import stream_with_ties
@@ -141,8 +141,11 @@ def prepare(
     doubts: DoubtedStatements | None = None,
     must_doubt: bool = True,
     executor: Executor | None = None,
+    add_rows: bool = False,
 ) -> tuple[Problem, PreparedData]:
     """Read and count the table, choose the method, and put everything together.
+
+    With `add_rows`, evidence given nothing is rows in which all else is missing, for methods that draw as well.
 
     `executor` works on tables in partitions. `must_doubt` says that statements without a confidence are among the
     doubted ones, so that another method than one that weighs them is an error; else `auto` may choose one, for which a
@@ -173,6 +176,13 @@ def prepare(
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)
+    added = None
+    if uses_knowledge and (add_rows or (named or choose_method("auto", prior is not None)).estimate_drawing is None):
+        added = evidence_as_rows(model.stated.evidence, model.expansion.network)
+    read_rows = table.dataset
+    if added is not None:
+        complete = (table.counts,) if rows_alone is None or cases is None else (rows_alone, cases)
+        table = replace(table, dataset=_with_added(table, added, complete))
     chosen = named or choose_method("auto", prior is not None)
     problem = Problem(
         Model(
@@ -191,6 +201,7 @@ def prepare(
             _complete_folds(table.counts, table.fold_counts),
             table.dataset,
             tie_reading,
+            added_rows=0 if added is None else len(added),
             of_rows=rows_alone,
         ),
         Settings(chosen, soft_weight, seed, options, memory_limit),
@@ -204,7 +215,16 @@ def prepare(
             problem = problem.with_model(doubts=None, doubted=NONE)
     if problem.model.constraints.network_constraints and not chosen.binds_any_probability:
         problem = problem.with_model(constraints=replace(problem.model.constraints, network_constraints=()))
-    return problem, table
+    return problem, replace(table, dataset=read_rows)
+
+
+def _with_added(table: PreparedData, added: Dataset, complete: tuple[Counts, ...]) -> Dataset:
+    """The rows that were read, or their counts where they are complete, and rows that statements add."""
+    if isinstance(table.dataset, PartitionedRows):
+        raise OptionError("Studies are not added to rows with missing values in partitions: read them in one piece.")
+    if table.dataset is None:
+        return replace(added, counted=complete)
+    return concatenate([table.dataset, replace(added, hidden=table.dataset.hidden)])
 
 
 def _as_cases(

@@ -69,6 +69,7 @@ class Data:
     dataset: Dataset | PartitionedRows | None = None  # the rows themselves, where some are incomplete or tied
     reading: TieReading = TieReading.SELECTED  # how tied rows came about
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
+    added_rows: int = 0  # of the dataset, at its end, that statements add
     of_rows: Counts | None = None  # those of rows alone, where statements that weigh like cases add to `counts`
 
 

@@ -18,12 +18,13 @@ import numpy as np
 
 from credo.constraints.constraint_set import Constraints, NetworkConstraint, NetworkProbability
 from credo.constraints.evidence import Cases, CountEvidence, EvidenceRecord, LogRatioEvidence
+from credo.io.dataset import Dataset, code_type
 from credo.knowledge.evidence import ODDS_RATIO, RISK_DIFFERENCE
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts, empty
 from credo.statistics.network_statements import IMPOSSIBLE, NO_CONDITION, NetworkStatements
-from credo.types import Numbers
+from credo.types import MISSING, Numbers
 
 LEAST = 1e-12  # a probability of zero counts as this, so that evidence against it is strong, and finite
 # The scale of a half-normal prior of the standard deviation of log odds between studies [Röver et al., 2021].
@@ -55,6 +56,24 @@ def cases_as_counts(records: Sequence[EvidenceRecord], layout: Layout) -> Counts
             pair = np.array(ordered, dtype=np.int64), np.array([own[key] for key in ordered])
             counts.sparse[record.variable] = pair  # type: ignore[index]
     return counts
+
+
+def evidence_as_rows(records: Sequence[EvidenceRecord], network: Network) -> Dataset | None:
+    """Rows that say what evidence given nothing says, and nothing else; None where there is no such evidence."""
+    codes: list[Any] = []
+    weights: list[float] = []
+    for record in records:
+        if isinstance(record, CountEvidence) and record.is_rows:
+            for asked, count in zip(record.probabilities, record.counts, strict=True):
+                row = np.full(len(network), MISSING, dtype=code_type(network))
+                for name, (state,) in asked.events:
+                    row[network.names.index(name)] = state
+                if count:
+                    codes.append(row)
+                    weights.append(count)
+    if not codes:
+        return None
+    return Dataset(network.names, np.stack(codes), np.array(weights), variables=network.variables)
 
 
 @dataclass(frozen=True, eq=False)
