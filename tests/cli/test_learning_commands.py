@@ -59,8 +59,10 @@ def test_learn_passes_its_options_on(files: Path) -> None:
     assert probabilities["smoke"]["probabilities"] == [0.5, 0.5]
     assert probabilities["lung"]["probabilities"][1] == pytest.approx([2 / 5, 3 / 5])
     done = run(
-        "learn", "net.bif", "data.csv", "--prior-network", "net.bif", "--prior-weight", "8", "--json", folder=files
-    )
+        "learn", "net.bif", "data.csv", "--prior-network", "net.bif", "--prior-weight", "8", "--method", "cmap",
+        "--json",
+        folder=files,
+    )  # fmt: skip
     assert json.loads(done.stdout)["cpts"]["lung"]["probabilities"][1] == pytest.approx([8.2 / 10, 1.8 / 10])
     done = run("learn", "net.bif", "data.csv", "--method", "me", "--hidden-draws", "-1", folder=files)
     assert "above zero" in done.stderr

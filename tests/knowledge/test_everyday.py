@@ -163,3 +163,9 @@ def test_columns_need_no_quotes() -> None:
 
 def test_what_means_nothing_gets_no_line() -> None:
     assert all(not mistake.write for mistake in mistakes("nobody knows what this says"))
+
+
+def test_what_looks_like_a_mark_is_a_mistake_like_any_other() -> None:
+    network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, parents={"b": ["a"]})
+    with pytest.raises(credo.KnowledgeError):
+        credo.fit(network, None, "@E7 doubles the risk of @V3")

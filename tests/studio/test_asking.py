@@ -197,9 +197,10 @@ def test_what_was_learned_before_is_explained_on_request(learned: Studio) -> Non
 # Learning -------------------------------------------------------------------------------------------------------------
 
 
-def test_learning_needs_a_table(studio: Studio) -> None:
+def test_knowledge_alone_can_be_learned(studio: Studio) -> None:
     studio.post("/api/open", {"model": "heart.credo"})
-    assert "no data" in studio.post("/api/learn").json()["error"]
+    assert studio.post("/api/learn").status_code == 200
+    wait_for(lambda: studio.session.progress["event"] == "done")
 
 
 def test_learning_can_be_cancelled_and_its_crash_is_a_message(studio: Studio) -> None:

@@ -225,6 +225,8 @@ def _said(network: Network, name: str, relation: str, value: str) -> str:
 
 def _candidates(code: str, network: Network, inside: bool = False) -> Iterator[str]:
     """Lines that may say the same, the likeliest first; not all of them can be read."""
+    if re.search(r"@[EV]\d", code):  # looks like the marks below
+        return
     pointed = re.sub(r"(?<![\w.,])(\d+),(\d+)(?![\d,])", r"\1.\2", code)
     for text in dict.fromkeys((pointed, _spelled(pointed, network))):
         yield text

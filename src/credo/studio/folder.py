@@ -102,13 +102,13 @@ class Folder:
         return path
 
     def copy_example(self, name: object) -> list[Path]:
-        """The files of an example, copied into a folder of its name; what is there already is kept."""
+        """The files of an example, copied into a folder of its name, that of its name first; what is there stays."""
         if name not in example_names():
             raise OptionError(f"There is no example “{name}”. Known: {listing(example_names())}.")
         target = self.inside(str(name))
         target.mkdir(exist_ok=True)
         found = []
-        for source in sorted(example(str(name)).iterdir()):
+        for source in sorted(example(str(name)).iterdir(), key=lambda path: (path.stem != name, path.name)):
             if source.name.lower().endswith((*KNOWLEDGE, *NETWORKS, *TABLES)):
                 copy = self.inside(f"{name}/{source.name}")
                 if not copy.exists():
