@@ -127,8 +127,10 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "The data contradict one statement." in done.stdout
     assert "220 rows of data" in done.stdout.replace("\n", " ")
-    assert "95% interval" in done.stdout.splitlines()[-1]
-    assert len(done.stdout.splitlines()) < 70  # a minute of reading
+    assert "95% interval" in done.stdout
+    assert "risk.html" in done.stdout.splitlines()[-1]
+    assert "<html" in (tmp_path / "demo" / "risk.html").read_text(encoding="utf-8")
+    assert len(done.stdout.splitlines()) < 75  # a minute of reading
     learned = credo.read_network(tmp_path / "demo" / "learned.bif")
     assert learned.is_complete
     assert learned.variable("pressure").cuts == credo.CutPoints((140,))

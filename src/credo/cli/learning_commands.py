@@ -327,7 +327,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for what the demo writes.")] = Path("demo"),
 ) -> None:
     """Learn an example that ships with the package: heart disease, from a cardiologist's sentences and a table."""
-    learned, page = out / "learned.bif", out / "report.html"
+    learned, page, shared = out / "learned.bif", out / "report.html", out / "risk.html"
     with reporting() as notify:
         from credo.fitting import fit
         from credo.io.files import make_folder
@@ -336,7 +336,7 @@ def demo(
         from credo.shipped import example
 
         make_folder(out)  # before the work, not after it
-        end_on_signals().expect(page, learned)
+        end_on_signals().expect(page, learned, shared)
         knowledge, data = example("heart") / "heart.credo", example("heart") / "patients.csv"
         say(f"Patients, some of whose values are missing ({data}):\n")
         say("\n".join(f"    {row}" for row in data.read_text(encoding="utf-8").splitlines()[:5]) + "\n    …")
@@ -346,6 +346,7 @@ def demo(
         result = fit(knowledge, data, progress=notify)
         answers = [result.query(question) for question in DEMO_QUESTIONS]
         result.report(page, progress=notify)
+        result.share(shared, progress=notify)
     write_network(result.network, learned)
     console().print(fit_summary(result, learned, with_cpts=False))
     say(f"The explanation, with pictures and what each statement did, is in {page}: open it in a browser.")
@@ -357,6 +358,7 @@ def demo(
     say(str(result.next_tests(patient, utilities=decision)).splitlines()[0])
     say(str(result.decide(patient, utilities=decision)).splitlines()[0])
     say(str(result.decide({**patient, "ecg": "abnormal"}, utilities=decision)).splitlines()[0])
+    say(f"\nA page to send to a colleague, who enters a patient and needs no program: {shared}")
 
 
 def studio(
