@@ -6,6 +6,7 @@
 
 const MOST_CELLS = 3_000_000; // of all messages and the largest clique, that are kept at a time
 const LEVEL = 0.95;
+const EDGE = 1e-3; // of the other end, below which a probability cannot be told from 0, or from 1
 
 // Where each cell of a clique is in a factor with some of its variables.
 function places(clique, scope, sizes) {
@@ -39,6 +40,17 @@ function quantile(sorted, share) {
   const low = Math.floor(place);
   const high = Math.min(low + 1, sorted.length - 1);
   return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
+}
+
+// The ends of an interval of sorted probabilities: 0 or 1 where the draws cannot tell them from that.
+function interval(sorted) {
+  const low = quantile(sorted, (1 - LEVEL) / 2);
+  const high = quantile(sorted, (1 + LEVEL) / 2);
+  const atZero = low < EDGE * high;
+  const atOne = 1 - high < EDGE * (1 - low);
+  if (atZero && atOne) return [0, 1];
+  if (atZero) return [0, quantile(sorted, LEVEL)];
+  return atOne ? [quantile(sorted, 1 - LEVEL), 1] : [low, high];
 }
 
 export class ImpossibleError extends Error {}
@@ -205,7 +217,7 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
         const mean = known ? known[state] : values.reduce((sum, value) => sum + value, 0) / values.length;
         if (note || draws === 1) return [mean, null, null];
         values.sort();
-        return [mean, quantile(values, (1 - LEVEL) / 2), quantile(values, (1 + LEVEL) / 2)];
+        return [mean, ...interval(values)];
       });
     });
   };

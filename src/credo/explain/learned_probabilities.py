@@ -17,7 +17,7 @@ from credo.knowledge.network_names import each_of
 from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
-from credo.posterior.draws import PosteriorResult, draws_of, interval_ends
+from credo.posterior.draws import PosteriorResult, draws_of, probability_intervals
 from credo.statistics.questions import answer, as_batch, factors_of
 
 LEVEL = 0.95
@@ -73,5 +73,5 @@ def _learned(network: Network, term: Probability, posterior: PosteriorResult | N
     possible = np.minimum(values.reshape(len(values), -1)[np.isfinite(log_evidence), 0], 1.0)
     if not len(possible):
         return
-    low, high = interval_ends(possible, LEVEL).tolist() if draws is not None else (0.0, 0.0)
+    low, high = probability_intervals(possible, LEVEL).tolist() if draws is not None else (0.0, 0.0)
     yield LearnedProbability(text, float(possible.mean()), None if draws is None else (low, high))

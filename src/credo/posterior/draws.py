@@ -22,6 +22,7 @@ from credo.types import Indices, Numbers
 
 MOST_DRAWS = 1000  # of all CPTs, under which a question is answered
 LEAST_DRAWS = 100  # below which the ends of a 95% interval rest on two or three draws
+EDGE = 1e-3  # of the other end of an interval, below which a probability cannot be told from 0, or from 1
 MOST_CELLS = 2**28  # of all cliques, under all draws together: about ten seconds
 
 
@@ -62,7 +63,7 @@ class PosteriorResult:
         """The credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
         if not 0.0 < level < 1.0:
             raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
-        low, high = interval_ends(cpt_draws(self, name), level)
+        low, high = probability_intervals(cpt_draws(self, name), level)
         return low, high
 
 
@@ -127,12 +128,28 @@ def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
     return cpt_draws(posterior, name, count)
 
 
+def probability_intervals(values: Numbers, level: float) -> Numbers:
+    """The same of probabilities, which end at 0 or 1 where draws cannot tell them from that: (2, …).
+
+    Where the lower end is below a thousandth of the upper one, the interval begins at 0 and leaves all of the rest
+    above it; so at 1; and it is everything where both are so. NaN, where a draw does not know a probability, is left
+    out.
+    """
+    ends = interval_ends(values, level)
+    at_zero, at_one = ends[0] < EDGE * ends[1], 1.0 - ends[1] < EDGE * (1.0 - ends[0])
+    if at_zero.any() or at_one.any():
+        lower, upper = _quantiles(values, [1.0 - level, level])
+        ends[1] = np.where(at_zero & ~at_one, upper, np.where(at_one, 1.0, ends[1]))
+        ends[0] = np.where(at_one & ~at_zero, lower, np.where(at_zero, 0.0, ends[0]))
+    return ends
+
+
 def interval_ends(values: Numbers, level: float) -> Numbers:
     """The ends of the intervals that hold this share of all draws, the first axis: (2, …)."""
+    return _quantiles(values, [(1 - level) / 2, (1 + level) / 2])
+
+
+def _quantiles(values: Numbers, shares: list[float]) -> Numbers:
     together = np.ascontiguousarray(np.moveaxis(values, 0, -1))  # quantiles of lines in memory are found faster
-    return np.asarray(np.quantile(together, quantile_levels(level), axis=-1), dtype=np.float64)
-
-
-def quantile_levels(level: float) -> list[float]:
-    """The quantiles at the ends of a central interval."""
-    return [(1 - level) / 2, (1 + level) / 2]
+    quantile = np.nanquantile if np.isnan(together).any() else np.quantile
+    return np.asarray(quantile(together, shares, axis=-1), dtype=np.float64)

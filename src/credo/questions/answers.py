@@ -19,7 +19,7 @@ from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
 from credo.model.network import Network
-from credo.posterior.draws import interval_ends
+from credo.posterior.draws import probability_intervals
 from credo.probability_texts import interval_percents, percent_digits
 from credo.questions.evidence import as_given
 from credo.questions.evidence_conflict import conflict_sentence
@@ -199,7 +199,7 @@ def _frame(
     labels = [[" or ".join(states)] if states else list(network.states(name)) for name, states in asked.targets.items()]
     combinations = list(product(*labels))
     flat = np.minimum(values.reshape(len(values), -1), 1.0)  # sums over states round
-    ends = interval_ends(flat, level) if with_interval else (None, None)
+    ends = probability_intervals(flat, level) if with_interval else (None, None)
     columns: dict[str, Json] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
     taken = {"probability", "low", "high"} & set(columns)
     if taken:

@@ -11,7 +11,7 @@ from credo.errors import TooLargeError
 from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.posterior.draws import MOST_CELLS, interval_ends
+from credo.posterior.draws import MOST_CELLS, probability_intervals
 from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import cpt_distribution, draws_for, why_no_interval
 from credo.results.fit_results import Fit, require_level
@@ -97,7 +97,7 @@ def predict_case(
         values = found[name][possible]
         known = cpt_distribution(network, name, given)
         means = values.mean(axis=0) if known is None else known
-        low, high = interval_ends(values, level) if draws is not None else ([None] * values.shape[1],) * 2
+        low, high = probability_intervals(values, level) if draws is not None else ([None] * values.shape[1],) * 2
         for k, state in enumerate(fit.network.states(name)):
             rows.append(
                 {
@@ -125,7 +125,7 @@ def _marginals_frame(
     possible = np.isfinite(values).all(axis=1)
     require_possible(np.where(possible, 0.0, -np.inf), Query({}, given.evidence, given.interventions))
     values = values if possible.all() else values[possible]
-    low, high = interval_ends(values, level) if with_interval else ([None] * values.shape[1],) * 2
+    low, high = probability_intervals(values, level) if with_interval else ([None] * values.shape[1],) * 2
     means = values.mean(axis=0)
     first = 0
     for name in names:

@@ -20,8 +20,7 @@ from credo.posterior.draws import (
     MOST_DRAWS,
     PosteriorResult,
     cpts_under_draws,
-    interval_ends,
-    quantile_levels,
+    probability_intervals,
 )
 from credo.questions.marginals import Evidence, predict_case
 from credo.questions.question_draws import why_no_interval
@@ -124,10 +123,9 @@ def _predict_rows(fit: Fit, codes: Codes, name: str, level: float) -> tuple[Numb
     for rows, which, values, observed in _draws_of_rows(fit, network, codes, name):
         if np.isnan(values).any():  # numbers so small that they are zero, in some draws
             means[rows] = np.nanmean(values, axis=0)[which]
-            ends[:, rows] = np.nanquantile(values, quantile_levels(level), axis=0)[:, which]
         else:
             means[rows] = values.mean(axis=0)[which]
-            ends[:, rows] = interval_ends(values, level)[:, which]
+        ends[:, rows] = probability_intervals(values, level)[:, which]
         if set(observed) == set(network.parents[name]):  # as `cpt_distribution`
             place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
             means[rows] = network.cpt_array(name)[place]
