@@ -192,12 +192,10 @@ def test_what_was_learned_for_them_has_the_interval_of_a_question() -> None:
     assert effects[1].learned[0].interval[1] <= 0.45 + 1e-8
 
 
-def test_statements_that_cannot_hold_are_reported_as_missed() -> None:
-    fit = credo.fit(PAIR, ROWS, "P(b=y) >= 0.9\nP(b=y | a=n) + 0.5 <= P(b=y | a=y)\nP(a=y) <= 0.5", method="cmap")
-    assert fit.status is Status.VIOLATED
-    assert any("This is no proof that there are none" in str(each) for each in fit.findings)
-    assert fit.violations()["place"].to_list() == ["line 1"]
-    assert fit.violations()["amount"][0] == pytest.approx(0.15, abs=1e-3)
+def test_statements_that_cannot_hold_are_named() -> None:
+    with pytest.raises(credo.ConflictError, match="This is what a search found, and no proof") as caught:
+        credo.fit(PAIR, ROWS, "P(b=y) >= 0.9\nP(b=y | a=n) + 0.5 <= P(b=y | a=y)\nP(a=y) <= 0.5", method="cmap")
+    assert all(f"line {number}:" in str(caught.value) for number in (1, 2, 3))
 
 
 def test_fixed_cpts_that_contradict_one_are_refused() -> None:
