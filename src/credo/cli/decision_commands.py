@@ -15,6 +15,7 @@ from credo.cli.network_commands import (
     Separator,
     Sheet,
     print_json,
+    print_result,
     save_picture,
     saved_fit,
     table_format,
@@ -92,10 +93,7 @@ def next_test(
         from credo.plot import next_tests
 
         save_picture(next_tests(found), picture)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        say(str(found))
+    print_result(found, as_json)
 
 
 def interview(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -52,10 +52,7 @@ def query(
     """Ask NETWORK for a probability: any variables, given evidence and interventions."""
     fit = saved_fit(network)
     found = _read(network).query(question) if fit is None else fit.query(question)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        say(str(found))
+    print_result(found, as_json)
 
 
 def sensitivity(
@@ -194,10 +191,7 @@ def compare(
     from credo.questions.comparison import compare as compare_both
 
     found = compare_both(first, second)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        say(str(found))
+    print_result(found, as_json)
 
 
 def sample(
@@ -368,6 +362,21 @@ def _cuts_text(network: Network, name: str) -> str:
 
 def _cuts_to_dict(cuts: CutPoints) -> dict[str, Json]:
     return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
+
+
+class Shown(Protocol):
+    """A result that has a text and a form for programs."""
+
+    def to_dict(self) -> dict[str, Json]:
+        """The form for programs."""
+
+
+def print_result(found: Shown, as_json: bool) -> None:
+    """Print a result, as text or as JSON."""
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        say(str(found))
 
 
 def print_json(value: Json) -> None:
