@@ -69,7 +69,7 @@ _HOMES = {
         "utility",
     ),
     "credo.knowledge.query": ("Query",),
-    "credo.questions.comparison": ("compare",),
+    "credo.comparison": ("compare",),
     "credo.estimation.methods": ("methods",),
     "credo.knowledge.first_model": ("first_model",),
     "credo.checking.check": ("check",),
@@ -130,6 +130,7 @@ __all__ = ["__version__", *_NAMES]
 if TYPE_CHECKING:
     from credo.checking.check import check
     from credo.clustering import cluster
+    from credo.comparison import compare
     from credo.constraints.conflicts import ConflictError
     from credo.errors import (
         ClusterError,
@@ -196,7 +197,6 @@ if TYPE_CHECKING:
     from credo.model.network import Network, Variable
     from credo.model.noisy import NoisyForm
     from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat, TieReading
-    from credo.questions.comparison import compare
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
     from credo.saving.fits import load

@@ -188,7 +188,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two fits or networks: the largest differences, with intervals, and the statements that changed."""
-    from credo.questions.comparison import compare as compare_both
+    from credo.comparison import compare as compare_both
 
     found = compare_both(first, second)
     print_result(found, as_json)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MOST_DIFFERENCES = 1000  # numbers that are listed at most, the largest differences first
 MOST_SHOWN = 20  # of these, in a text
+MOST_CAUSES = 4  # of a number that changed, in a text
+LEAST_SHARE = 0.1  # of a change: what did less is left out of a text
+CAUSES = {"parameter": str, "cause": str, "without": float, "effect": float}
 ENDS = ("first_low", "first_high", "second_low", "second_high")
 
 Intervals = Callable[[str], tuple[Numbers, Numbers] | None]  # of the CPT of a variable; None where it has none
@@ -47,6 +50,12 @@ class Differences:
         The statements that have other numbers in the second.
     reworded : tuple of (str, str)
         The statements that say the same in other words.
+    causes : polars.DataFrame or None
+        What changed the numbers that changed most: `parameter`, `cause`, `without`, the number of the second fit if it
+        is learned without that change, and `effect`, its number less that. Because changes act together, effects need
+        not add up to the difference.
+    not_explained : str
+        Of which changes that is not known, as a sentence.
     """
 
     kl: float
@@ -57,6 +66,8 @@ class Differences:
     removed: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     reworded: tuple[tuple[str, str], ...] = ()
+    causes: pl.DataFrame | None = field(default=None, repr=False)
+    not_explained: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         """The comparison as dictionaries, lists, texts and numbers: what JSON can hold.
@@ -74,6 +85,8 @@ class Differences:
             "families": families,
             "parameters": self.parameters.to_dicts(),
             "level": self.level,
+            "causes": [] if self.causes is None else self.causes.to_dicts(),
+            "not_explained": self.not_explained,
             "statements": {
                 "added": list(self.added),
                 "removed": list(self.removed),
@@ -96,6 +109,7 @@ class Differences:
                 yield f"  {row['parameter']}: {self._value(row, 'first')}, {self._value(row, 'second')}"
             parts = [f"{name} {kl:.3g}" for name, kl in self.families.iter_rows()][:MOST_SHOWN]
             yield f"The divergence KL(first ‖ second) is {self.kl:.6g} nats; what variables add: {', '.join(parts)}"
+        yield from self._cause_lines()
         for name, words in (("removed", self.removed), ("added", self.added)):
             if words:
                 yield f"{counted(len(words), 'statement')} {name}:"
@@ -104,6 +118,24 @@ class Differences:
             if pairs:
                 yield f"{counted(len(pairs), 'statement')} {name}:"
                 yield from (f"  {one} → {two}" for one, two in pairs)
+
+    def _cause_lines(self) -> Iterator[str]:
+        """What changed the numbers that changed most, the largest effect first."""
+        if self.causes is not None and len(self.causes):
+            yield "What changed them, as the second would be without it:"
+            for row in self.parameters.head(self.causes["parameter"].n_unique()).to_dicts():
+                own = sorted(
+                    (each for each in self.causes.to_dicts() if each["parameter"] == row["parameter"]),
+                    key=lambda each: -abs(each["effect"]),
+                )
+                yield f"  {row['parameter']}: {percent_digits(row['first'])} → {percent_digits(row['second'])}"
+                large = [each for each in own if abs(each["effect"]) >= LEAST_SHARE * abs(row["difference"])]
+                for each in large[:MOST_CAUSES]:
+                    yield f"    {percent_digits(each['without'])} without {each['cause']}"
+                if not large:
+                    yield "    much the same without any one of the changes: several of them say it"
+        if self.not_explained:
+            yield self.not_explained
 
     def _value(self, row: dict[str, Any], which: str) -> str:
         low, high = row[f"{which}_low"], row[f"{which}_high"]
@@ -118,8 +150,11 @@ def compare_networks(
     second: Network,
     intervals: tuple[Intervals, Intervals] = (lambda _: None, lambda _: None),
     level: float = 0.95,
+    most: int | None = MOST_DIFFERENCES,
 ) -> Differences:
     """Compare the CPTs of two networks with the same variables, states and parents; and `intervals` of this level.
+
+    `most` numbers are listed, those that differ most.
 
     Raises
     ------
@@ -154,7 +189,7 @@ def compare_networks(
         {"variable": [name for name, _ in ordered], "kl": [value for _, value in ordered]},
         schema={"variable": pl.String, "kl": pl.Float64},
     )
-    return Differences(sum(by_family.values()), families, pl.DataFrame(rows[:MOST_DIFFERENCES], schema=kinds), level)
+    return Differences(sum(by_family.values()), families, pl.DataFrame(rows[:most], schema=kinds), level)
 
 
 def _ends(first: Network, second: Network, name: str, intervals: tuple[Intervals, Intervals]) -> dict[str, Numbers]:

@@ -88,3 +88,56 @@ def test_states_in_another_order_keep_their_intervals(fits: tuple[credo.Fit, cre
 def test_a_level_is_between_0_and_1(fits: tuple[credo.Fit, credo.Fit]) -> None:
     with pytest.raises(credo.OptionError, match="between 0 and 1"):
         credo.compare(*fits, level=95)
+
+
+# What made the difference ---------------------------------------------------------------------------------------------
+
+QUICK = {"method": "cmap", "prior": 1}
+
+
+def causes_of(first: credo.Fit, second: credo.Fit) -> dict[tuple[str, str], float]:
+    found = credo.compare(first, second).causes
+    assert found is not None
+    return {(row["parameter"], row["cause"]): row["without"] for row in found.to_dicts()}
+
+
+def test_a_single_change_made_all_of_the_difference() -> None:
+    first = credo.fit(NETWORK, ROWS, OLD, **QUICK)
+    second = credo.fit(NETWORK, ROWS, OLD + "\nP(smoke=yes) >= 0.7", **QUICK)
+    ((key, without),) = causes_of(first, second).items()
+    assert key == ("P(smoke=yes)", "the new statement “P(smoke=yes) >= 0.7” (line 4)")
+    assert without == first.network.cpt_array("smoke")[1]
+
+
+def test_of_several_changes_each_is_left_out_by_learning_again() -> None:
+    first = credo.fit(NETWORK, ROWS, OLD, **QUICK)
+    second = first.update(ROWS.head(3), "P(smoke=yes) >= 0.7\nP(lung=severe | smoke=yes) >= 0.9")
+    found = causes_of(first, second)
+    rows = "3 new rows"
+    changed = "the changed statement “P(lung=severe | smoke=yes) >= 0.9” (line 2)"
+    kept = credo.fit(NETWORK, ROWS, "P(smoke=yes) >= 0.7\nP(lung=severe | smoke=yes) >= 0.9", **QUICK)
+    all_rows = pl.concat([ROWS, ROWS.head(3)])
+    gentle = credo.fit(NETWORK, all_rows, "P(smoke=yes) >= 0.7\nP(lung=severe | smoke=yes) >= 0.2", **QUICK)
+    number = "P(lung=severe | smoke=yes)"
+    assert found[number, rows] == pytest.approx(kept.network.cpt_array("lung")[1, 2], abs=1e-9)
+    assert found[number, changed] == pytest.approx(gentle.network.cpt_array("lung")[1, 2], abs=1e-9)
+    text = str(credo.compare(first, second))
+    assert f"without {changed}" in text
+    assert len(first.update(ROWS, OLD).trail) == 2
+
+
+def test_options_are_a_cause_too_and_many_statements_are_left_out_together() -> None:
+    many = "\n".join(f"P(smoke=yes) <= {0.4 - k / 1000}" for k in range(30))
+    first, second = credo.fit(NETWORK, ROWS, OLD, **QUICK), credo.fit(NETWORK, ROWS, many, method="cmap", prior=5)
+    assert {cause for _, cause in causes_of(first, second)} == {"other options", "32 changed statements together"}
+
+
+def test_it_says_where_the_cause_is_not_known(tmp_path: Path) -> None:
+    incomplete = ROWS.with_columns(lung=pl.when(pl.int_range(20) < 3).then(None).otherwise("lung"))
+    first, second = (credo.fit(NETWORK, incomplete, text, **QUICK) for text in (OLD, NEW))
+    first.save(tmp_path / "a.fit", without_rows=True)
+    found = credo.compare(tmp_path / "a.fit", second)
+    assert found.causes is None
+    assert "is not known" in found.not_explained
+    assert found.not_explained in str(found)
+    assert credo.compare(first, second, causes=False).causes is None
