@@ -4,6 +4,7 @@ import { AskPanel } from "./ask.jsx";
 import { DataPanel } from "./data.jsx";
 import { DrawPanel } from "./draw.jsx";
 import { Editor } from "./editor.jsx";
+import { ExpertsPanel } from "./experts.jsx";
 import { Graph } from "./graph.jsx";
 import { onKey } from "./keys.js";
 import { KnowList } from "./know.jsx";
@@ -18,6 +19,7 @@ const PANELS = [
   ["ask", "Ask", AskPanel],
   ["learn", "Learn", LearnPanel],
   ["look", "Look", LookPanel],
+  ["experts", "Experts", ExpertsPanel],
   ["draw", "Draw", DrawPanel],
   ["data", "Data", DataPanel],
 ];

@@ -1,13 +1,13 @@
 // Questions: what is known about a case, what follows for the others, and what the answer rests on.
-import { memo, useEffect, useState } from "react";
-import { post } from "./api.js";
+import { memo, useState } from "react";
+import { Asking } from "./asking.jsx";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { Cases } from "./cases.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Next } from "./next.jsx";
 import { Questions } from "./questions.jsx";
 import { Scores } from "./scores.jsx";
-import { at, givenNow, knownOf, labelOf } from "./names.js";
+import { at, knownOf, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
@@ -155,25 +155,9 @@ function SoftEvidence({ variable }) {
 }
 
 function Explanation() {
-  const given = useStudio((s) => s.given);
-  const [states, setStates] = useState(null);
-  const [problem, setProblem] = useState("");
-  useEffect(() => setStates(null), [given]);
-  const run = async () => {
-    try {
-      setStates((await post("/api/most-probable", givenNow(given, useStudio.getState().network))).states);
-      setProblem("");
-    } catch (error) {
-      setProblem(error.message);
-    }
-  };
   return (
-    <section>
-      <button type="button" onClick={run}>
-        Most probable explanation
-      </button>
-      {problem && <p className="problem">{problem}</p>}
-      {states && (
+    <Asking label="Most probable explanation" path="/api/most-probable">
+      {({ states }) => (
         <table className="numbers">
           <caption>These states together are the most probable</caption>
           <tbody>
@@ -189,7 +173,7 @@ function Explanation() {
           </tbody>
         </table>
       )}
-    </section>
+    </Asking>
   );
 }
 
@@ -197,24 +181,9 @@ const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixe
 
 function Sensitivity({ variable, state }) {
   const given = useStudio((s) => s.given);
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState("");
-  useEffect(() => setFound(null), [given, variable.name, state]);
-  const run = async () => {
-    try {
-      setFound(await post("/api/sensitivity", { variable: variable.name, state, ...givenNow(given, useStudio.getState().network) }));
-      setProblem("");
-    } catch (error) {
-      setProblem(error.message);
-    }
-  };
   return (
-    <section>
-      <button type="button" onClick={run}>
-        What is it sensitive to?
-      </button>
-      {problem && <p className="problem">{problem}</p>}
-      {found && (
+    <Asking label="What is it sensitive to?" path="/api/sensitivity" request={{ variable: variable.name, state }}>
+      {(found) => (
         <>
           <p>
             {found.query}
@@ -262,7 +231,7 @@ function Sensitivity({ variable, state }) {
           )}
         </>
       )}
-    </section>
+    </Asking>
   );
 }
 

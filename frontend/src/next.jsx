@@ -1,9 +1,6 @@
 // What comes next in a case: which observation would tell most, and, where the text has a decision, what to do.
-import { useEffect, useState } from "react";
-import { post } from "./api.js";
-import { givenNow } from "./names.js";
+import { Asking } from "./asking.jsx";
 import { percent } from "./states.js";
-import { useStudio } from "./store.js";
 
 const amount = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");
 
@@ -38,25 +35,9 @@ function Tests({ found }) {
 }
 
 export function Next({ variable }) {
-  const given = useStudio((s) => s.given);
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState("");
-  useEffect(() => setFound(null), [given, variable.name]);
-  const run = async () => {
-    try {
-      setFound(await post("/api/next", { variable: variable.name, ...givenNow(given, useStudio.getState().network) }));
-      setProblem("");
-    } catch (error) {
-      setProblem(error.message);
-    }
-  };
   return (
-    <section>
-      <button type="button" onClick={run}>
-        Which test next, and what to do?
-      </button>
-      {problem && <p className="problem">{problem}</p>}
-      {found && (
+    <Asking label="Which test next, and what to do?" path="/api/next" request={{ variable: variable.name }}>
+      {(found) => (
         <>
           {[found.decision, found.gains].filter(Boolean).map((each) => (
             <p key={each.sentence}>{each.sentence}</p>
@@ -74,6 +55,6 @@ export function Next({ variable }) {
           {found.hint && <p className="hint">{found.hint}</p>}
         </>
       )}
-    </section>
+    </Asking>
   );
 }

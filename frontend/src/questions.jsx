@@ -1,7 +1,6 @@
 // What to ask an expert next: the questions whose answers would narrow the chosen probability most; an answer is a statement.
-import { useEffect, useState } from "react";
-import { post } from "./api.js";
-import { givenNow } from "./names.js";
+import { useState } from "react";
+import { Asking } from "./asking.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -40,37 +39,24 @@ function Answers({ question }) {
 }
 
 export function Questions({ variable, state }) {
-  const given = useStudio((s) => s.given);
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState("");
-  useEffect(() => setFound(null), [given, variable.name, state]);
-  const run = async () => {
-    try {
-      setFound(await post("/api/questions", { variable: variable.name, state, ...givenNow(given, useStudio.getState().network) }));
-      setProblem("");
-    } catch (error) {
-      setProblem(error.message);
-    }
-  };
   return (
-    <section>
-      <button type="button" onClick={run}>
-        What should an expert be asked?
-      </button>
-      {problem && <p className="problem">{problem}</p>}
-      {found && found.questions.length === 0 && <p>There is nothing left to ask about {found.target}.</p>}
-      {found && found.questions.length > 0 && (
-        <ol>
-          {found.questions.map((each) => (
-            <li key={each.text}>
-              <p>
-                {each.text} <small>(would narrow the interval by {percent(each.narrowing)})</small>
-              </p>
-              <Answers question={each} />
-            </li>
-          ))}
-        </ol>
-      )}
-    </section>
+    <Asking label="What should an expert be asked?" path="/api/questions" request={{ variable: variable.name, state }}>
+      {(found) =>
+        found.questions.length ? (
+          <ol>
+            {found.questions.map((each) => (
+              <li key={each.text}>
+                <p>
+                  {each.text} <small>(would narrow the interval by {percent(each.narrowing)})</small>
+                </p>
+                <Answers question={each} />
+              </li>
+            ))}
+          </ol>
+        ) : (
+          <p>There is nothing left to ask about {found.target}.</p>
+        )
+      }
+    </Asking>
   );
 }

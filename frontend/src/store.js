@@ -60,6 +60,7 @@ export const useStudio = create((set, get) => ({
   mistakes: [],
   message: "",
   findings: [],
+  experts: [], // who said what
   check: null,
   fit: null,
   explanation: null,
@@ -137,6 +138,7 @@ export const useStudio = create((set, get) => ({
       mistakes: reading.mistakes,
       message: reading.message,
       findings: reading.findings,
+      experts: reading.experts,
       changes: reading.changes,
     }));
     get().draw(picture);

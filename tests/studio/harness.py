@@ -266,3 +266,10 @@ def write(page: Page, text: str) -> None:
     page.locator(".cm-content").click()
     page.keyboard.press("Control+End")
     page.keyboard.insert_text(text)
+
+
+def show_part(page: Page, name: str) -> None:
+    """Show a part of the page, where they are shown one at a time."""
+    part = page.get_by_role("navigation", name="Parts of the page").get_by_role("button", name=name)
+    if part.is_visible():
+        part.click()

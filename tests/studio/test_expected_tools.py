@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from credo.studio.data_view import columns_data
 from credo.studio.table import OpenTable
-from tests.studio.harness import Studio, Tab, state
+from tests.studio.harness import TABLET, Studio, Tab, show_part, state, write
 
 
 def test_columns_have_their_counts_missing_values_and_codes(tmp_path: Path) -> None:
@@ -213,4 +213,33 @@ def test_a_cpt_is_pasted_from_a_spreadsheet(learned_tab: Tab) -> None:
     expect(page.get_by_text("The numbers are those of an earlier text or table.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".cm-content")).not_to_contain_text("is about 70%")  # one step
+    assert learned_tab.complaints == []
+
+
+EXPERTS = """
+expert cardiology: P(disease=1 | age=old, smoker=yes, pressure=high) is at least 30%
+expert nurse with reliability 0.7: P(disease=1 | age=old, smoker=yes, pressure=high) is at most 90%
+"""
+
+
+@pytest.mark.parametrize("learned_tab", [{}, TABLET], indirect=True)
+def test_experts_stand_side_by_side_with_their_reliability(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    show_part(page, "Knowledge")
+    write(page, EXPERTS)
+    show_part(page, "Answers")
+    page.get_by_role("tab", name="Experts").click()
+    table = page.get_by_role("region", name="Who said what")
+    expect(table.get_by_role("columnheader")).to_have_text(
+        ["about", re.compile("^cardiology"), re.compile("^nurse.*0.7")]
+    )
+    said = table.get_by_role("row", name="P(disease=1 | age=old, smoker=yes, pressure=high)").get_by_role("cell")
+    expect(said).to_have_text(["is at least 30%", "is at most 90%"])
+    page.get_by_role("button", name="Learn", exact=True).or_(
+        page.get_by_role("button", name="Learn the numbers from the table and the statements")
+    ).first.click()
+    page.get_by_role("tab", name="Experts").click()
+    expect(table.get_by_role("columnheader").nth(2)).to_contain_text("right in 70% (given)", timeout=120_000)
+    expect(table.get_by_role("columnheader").nth(1)).to_contain_text(re.compile(r"right in \d+(\.\d)?% \(\d"))
+    expect(said.first).to_contain_text("true with probability")
     assert learned_tab.complaints == []

@@ -9,7 +9,7 @@ from credo.knowledge.labels import labels_of
 from credo.questions.question_draws import why_no_interval
 from credo.studio.folder import Folder
 from credo.studio.opening import Opened
-from credo.studio.reading import Reading, arrow_data, mistake_data, network_data
+from credo.studio.reading import Reading, arrow_data, experts_data, mistake_data, network_data
 from credo.studio.support import support
 
 MOST_MISTAKES = 100  # that a page shows
@@ -46,6 +46,7 @@ def reading_data(opened: Opened, reading: Reading) -> dict[str, Any]:
         "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
         "findings": [str(finding) for finding in reading.findings],
         "message": reading.message,
+        "experts": [] if reading.knowledge is None else experts_data(reading.knowledge.statements),
         "statements": 0 if reading.knowledge is None else len(reading.knowledge),
     }
 
@@ -67,4 +68,8 @@ def fit_data(opened: Opened) -> dict[str, Any] | None:
         "explained": opened.explanation is not None,
         "network": network_data(fit.network, (), labels_of(fit.knowledge.declarations)),
         "arrows": arrow_data(fit.network),
+        "experts": [] if fit.doubt is None else fit.experts().to_dicts(),
+        "beliefs": []
+        if fit.doubt is None
+        else fit.statements().select("expert", "statement", "probability").to_dicts(),
     }

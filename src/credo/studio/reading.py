@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 from credo.drawing.network_boxes import influence, strength
 from credo.drawing.page_picture import NO_LABELS, picture_key
 from credo.errors import CredoError
+from credo.explain.statement_references import references_to
 from credo.findings import Finding
 from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, declared_network
+from credo.knowledge.experts import expert_of
 from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.state_order import state_order
 from credo.knowledge.statements import Influence, Statement
@@ -18,6 +21,7 @@ from credo.model.network import Network, Variable
 from credo.studio.table import OpenTable
 
 Influences = Mapping[str, Mapping[str, str]]  # of each child, by its parents: "raises", "lowers" or "neutral"
+_PROBABILITY = re.compile(r"P\([^)]*\)")
 MOST_ROUNDS = 5  # of leaving lines with mistakes out: mistakes of one kind hide those of the next
 
 
@@ -152,6 +156,23 @@ def stated_influences(statements: Iterable[Statement]) -> Influences:
             parent, known = str(each.parent), own.get(str(each.parent), each.direction)
             own[parent] = each.direction if known == each.direction else "neutral"
     return found
+
+
+def experts_data(statements: Sequence[Statement]) -> list[dict[str, Any]]:
+    """Who said what: each expert's statements, with what each of them is about and what it says of that."""
+    found: dict[str, dict[str, Any]] = {}
+    for each, reference in zip(statements, references_to(statements), strict=True):
+        if (expert := expert_of(each)) is None:
+            continue
+        own = found.setdefault(expert.name, {"name": expert.name, "reliability": "", "statements": []})
+        own["reliability"] = own["reliability"] or str(expert).partition(" with reliability ")[2]
+        about, says = "", reference.text
+        if isinstance(each, Influence):
+            about, says = f"{each.parent} → {each.child}", each.direction
+        elif probability := _PROBABILITY.search(text := says if "P(" in says else str(each)):
+            about, says = probability[0], text.replace(probability[0], "", 1).strip(" ,")
+        own["statements"].append({"line": reference.line, "text": reference.text, "about": about, "says": says})
+    return list(found.values())
 
 
 def arrow_data(network: Network) -> dict[str, dict[str, tuple[str, float]]]:
