@@ -48,7 +48,8 @@ PROGRAMS = {"studio", "demo", "interview", "sheet", "read-sheet"}
 # Functions whose counterpart is a line of a knowledge file, or of what `learn` prints, or an object of Python.
 LINES = {
     "P", "cost", "cut", "decision", "depends_on", "different", "does_not_affect", "expert", "gate", "group", "label",
-    "lowers", "noisy_and", "noisy_max", "noisy_min", "noisy_or", "one_cpt", "order", "raises", "same", "sub_synergize",
+    "lowers", "noisy_and", "noisy_max", "noisy_min", "noisy_or", "one_cpt", "effect_study", "expert_number",
+    "interpolated", "ranked", "study", "order", "raises", "same", "sub_synergize",
     "synergize", "utility", "variable", "read_knowledge", "read_table", "network_from_table",
 }  # fmt: skip
 # The options of `learn` in which arguments of `fit`, and fields of its options, are given.

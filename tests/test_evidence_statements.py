@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from scipy.stats import beta
 import credo
 from credo.constraints.evidence import CountEvidence, LogRatioEvidence
 from credo.constraints.lower import lower
+from credo.explain.evidence_used import evidence_used
 from credo.knowledge.evidence import equivalent_cases, fitted_beta
 from credo.statistics.evidence import EvidenceDensity
 from tests.helpers.command_line import run
@@ -342,7 +344,9 @@ def test_intervals_hold_what_they_say(is_varied: bool) -> None:
 def test_the_check_says_what_was_understood(tmp_path: Path) -> None:
     path = tmp_path / "k.credo"
     path.write_text(NETWORK + "P(lung=yes | smoke=yes) is 12%, worth 50 cases\n")
-    assert "like having seen 6 of 50" in run("check", str(path)).stdout
+    shown = run("check", str(path)).stdout
+    assert "like having seen 6 of 50" in shown
+    assert "█" in shown  # and the curve
 
 
 def test_the_report_shows_expert_rows_and_result_beside_each_other(tmp_path: Path) -> None:
@@ -391,3 +395,66 @@ def test_an_update_does_not_count_a_study_twice() -> None:
 def test_mistakes(line: str, words: str) -> None:
     with pytest.raises(credo.KnowledgeError, match=words):
         credo.fit(NETWORK + line + "\n")
+
+
+def test_a_study_contributes_its_share_of_all_cases() -> None:
+    text = NETWORK + 'in "a" 30 of 300 with smoke=yes had lung=yes\nin "b" 10 of 100 with smoke=yes had lung=yes\n'
+    fit = credo.fit(text, posterior=credo.PosteriorOptions(draws=1000, max_draws=1000))
+    assert fit._problem is not None
+    used = evidence_used(fit.knowledge, fit._problem, fit.posterior, fit.network.cpts)
+    shares = [each.share for each in used]
+    assert shares[0] == pytest.approx(0.75, abs=0.12)
+    assert shares[1] == pytest.approx(0.25, abs=0.05)
+    optimum = credo.fit(text, method="cmap", prior=1)
+    assert optimum._problem is not None
+    assert [each.share for each in evidence_used(optimum.knowledge, optimum._problem, None, optimum.network.cpts)] == [
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (credo.expert_number("lung=yes | smoke=yes", 0.12, cases=50), "P(lung=yes | smoke=yes) is 12%, worth 50 cases"),
+        (
+            credo.expert_number("lung | smoke=yes", [0.88, 0.12], cases=5),
+            "P(lung | smoke=yes) is 88%, 12%, worth 5 cases",
+        ),
+        (
+            credo.expert_number("lung=yes | smoke=no", 0.1, between=(0.05, 0.2), certainty=0.9),
+            "P(lung=yes | smoke=no) is 10%, between 5% and 20% with 90% certainty",
+        ),
+        (
+            credo.study("lung=yes | smoke=yes", 34, 240, source='the "A" trial', variation=True),
+            "in 'the \"A\" trial' 34 of 240 with smoke=yes had lung=yes with between-study variation",
+        ),
+        (
+            credo.effect_study(
+                "risk difference", "lung=yes", ("smoke=yes", "smoke=no"), 0.2, (0.05, 0.35), variation=0.2
+            ),
+            "risk difference of lung=yes for smoke=yes against smoke=no is 20%, 95% CI 5% to 35% "
+            "with between-study variation 20%",
+        ),
+        (credo.ranked("lung", {"smoke": 3}, 0.1, kind="max"), "lung is a weighted max of smoke (3) with spread 0.1"),
+        (
+            credo.interpolated("lung", {"smoke": 2}, [0.9, 0.1], [0.2, 0.8], negated=["smoke"], cases=20),
+            "lung is interpolated by not smoke (2) from worst 90%, 10% to best 20%, 80%, worth 20 cases",
+        ),
+    ],
+)
+def test_python_makes_what_the_line_says(made: Any, line: str) -> None:
+    known, same = credo.Knowledge(NET, [made]), credo.Knowledge(NET, line)
+    assert known == same
+    assert known.statements[0].span.line == 0
+    assert credo.Knowledge(NET, known.to_text()) == known
+
+
+def test_python_refuses_what_the_text_refuses() -> None:
+    with pytest.raises(credo.KnowledgeError):
+        credo.study("lung=yes", 50, 40)
+    with pytest.raises(credo.OptionError, match="How firm"):
+        credo.expert_number("lung=yes", 0.1)
+
+
+NET = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})

@@ -64,7 +64,7 @@ def test_the_python_of_the_guide_runs():
     (code,) = (text for language, _, text in BLOCKS if language == "python")
     names = {"asia": NETWORKS["asia"]}
     exec(compile(code, "language.md", "exec"), names)
-    assert len(names["know"]) == 20
+    assert len(names["know"]) == 24
     assert len(names["know"].declarations) == 1
 
 

@@ -30,7 +30,7 @@ from credo.io.network_files import NetworkLike
 from credo.io.several_tables import gathered
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
-from credo.knowledge.evidence import Evidence, understood
+from credo.knowledge.evidence import Evidence, curve, understood
 from credo.knowledge.sources import is_knowledge
 from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, Statement, Synergy
@@ -208,7 +208,7 @@ def _check(
             OrderUsed(str(each.variable), tuple(map(str, each.states)), each.reason) for each in orders_used(knowledge)
         ),
         readings=tuple(
-            f"{words_of(each)}: {understood(each) if isinstance(each, Evidence) else to_text(each)}"
+            f"{words_of(each)}: {_understood(each) if isinstance(each, Evidence) else to_text(each)}"
             for each in knowledge.statements
             if isinstance(each, Evidence) or is_spoken(each)
         ),
@@ -417,3 +417,8 @@ def _not_checked(
             f"{references[number].subject} can hold, but whether it determines a probability was not computed."
         )
     return tuple(sentences)
+
+
+def _understood(statement: Evidence) -> str:
+    """What was understood of a number, and its curve."""
+    return "; ".join(filter(None, (understood(statement), curve(statement))))

@@ -46,6 +46,9 @@ class EvidenceUsed:
         What complete rows show of it; empty where they cannot be compared directly.
     result
         What was learned, with its 95% interval where there are draws.
+    share
+        How much of what is known of the number it contributed by itself: its precision divided by that of the result;
+        None without draws, and where the variation between studies is learned.
     """
 
     statement: StatementReference
@@ -54,6 +57,7 @@ class EvidenceUsed:
     given: str
     data: str
     result: str
+    share: float | None = None
 
 
 def evidence_used(
@@ -68,12 +72,13 @@ def evidence_used(
         statement = knowledge.statements[record.statement]
         assert isinstance(statement, ExpertNumber | Study | EffectStudy)
         given, data, result = _texts(record, problem, thetas)
+        share = _share(record, problem, thetas)
         source = "" if isinstance(statement, ExpertNumber) else statement.source
         if isinstance(statement, ExpertNumber):
             given = f"{given}, {understood(statement)}"
             source = "" if statement.expert is None else statement.expert.name
         reference = references[record.statement]
-        found.append(EvidenceUsed(reference, source, subject_of(statement), given, data, result))
+        found.append(EvidenceUsed(reference, source, subject_of(statement), given, data, result, share))
     return tuple(found)
 
 
@@ -106,6 +111,24 @@ def _texts(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> tuple[s
     data = ", ".join(f"{rows[k]:g} of {total:g}" for k in shown) if total else "no rows"
     own = thetas[:, first : first + states][:, shown]
     return _beta_texts(tuple(record.counts[k] for k in shown), sum(record.counts)), data, _share_texts(own)
+
+
+def _share(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> float | None:
+    """Var(result) / Var(by itself): n / N where n of N cases come from a study, and the same for any other number."""
+    if len(thetas) < 2 or (not isinstance(record, Cases) and record.is_learned):
+        return None
+    if isinstance(record, LogRatioEvidence):
+        values = _ratios(record, problem, thetas)
+        return float(min(1.0, values.var() / (record.error**2 + (record.variation or 0.0) ** 2)))
+    if isinstance(record, CountEvidence):
+        values = EvidenceDensity.of([_plain(record)], problem.layout, problem.model.network).probabilities(thetas)[:, 0]
+        variation = record.variation or 0.0
+    else:
+        first = problem.layout.offsets[record.variable] + record.configuration * len(record.counts)
+        values, variation = thetas[:, first + _chosen(record)[0]], 0.0
+    spread = values.mean() * (1.0 - values.mean())
+    own = spread / sum(record.counts) + (variation * spread) ** 2
+    return float(min(1.0, values.var() / own)) if own > 0.0 else None
 
 
 def _plain(record: CountEvidence) -> CountEvidence:

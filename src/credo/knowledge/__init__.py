@@ -13,6 +13,7 @@ from credo.knowledge.declarations import (
     variable,
 )
 from credo.knowledge.declared_network import declared_network
+from credo.knowledge.evidence import EffectStudy, ExpertNumber, Study
 from credo.knowledge.experts import Expert
 from credo.knowledge.gate import Gate, GateTerm, gate
 from credo.knowledge.independence import Independence, does_not_affect
@@ -32,6 +33,7 @@ from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, Knowled
 from credo.knowledge.noisy_family import NoisyFamily, noisy_and, noisy_max, noisy_min, noisy_or
 from credo.knowledge.quantity import P, Quantity
 from credo.knowledge.ranked_family import InterpolatedFamily, RankedFamily, WeightedParent
+from credo.knowledge.sentences_in_python import effect_study, expert_number, interpolated, ranked, study
 from credo.knowledge.shared_cpt import SharedCPT, one_cpt
 from credo.knowledge.state_order import Order, StateOrder, order
 from credo.knowledge.statement_base import Span
@@ -45,7 +47,9 @@ __all__ = [
     "CutDeclaration",
     "DecisionDeclaration",
     "DependenceDeclaration",
+    "EffectStudy",
     "Expert",
+    "ExpertNumber",
     "Gate",
     "GateTerm",
     "GroupDeclaration",
@@ -68,6 +72,7 @@ __all__ = [
     "SharedCPT",
     "Span",
     "StateOrder",
+    "Study",
     "Synergy",
     "TiedRows",
     "UtilityDeclaration",
@@ -80,8 +85,11 @@ __all__ = [
     "depends_on",
     "different",
     "does_not_affect",
+    "effect_study",
     "expert",
+    "expert_number",
     "gate",
+    "interpolated",
     "kind_of",
     "knowledge_for",
     "lowers",
@@ -93,8 +101,10 @@ __all__ = [
     "order",
     "place_of",
     "raises",
+    "ranked",
     "read_knowledge",
     "same",
+    "study",
     "sub_synergize",
     "synergize",
     "synergy_direction",

@@ -31,8 +31,10 @@ from credo.knowledge.names import Name, OtherThan, Part, mistake_at, name_text, 
 from credo.knowledge.network_names import NetworkNames, check_probability
 from credo.knowledge.statement_base import Kind, Span, StatementBase, StatementRules
 from credo.model.network import Network
+from credo.probability_texts import percent_digits
 
 SUM_TOLERANCE = 0.0051  # by which the numbers of a distribution may miss one: they are rounded to percent
+CURVE_LEVEL, CURVE_WIDTH = 0.99, 24  # the part of a curve that is drawn, and in how many characters
 ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE = "odds ratio", "relative risk", "risk difference"
 
 
@@ -246,6 +248,23 @@ def understood(statement: Evidence) -> str:
         return text
     low, high = beta_interval(cases[0], cases[1], statement.level)
     return f"{text}, {statement.level:.0%} between {low:.1%} and {high:.1%}"
+
+
+def curve(statement: Evidence) -> str:
+    """The curve of an expert's number, as a line of blocks between the ends of its 99% interval; else nothing."""
+    from scipy.stats import beta
+
+    if not isinstance(statement, ExpertNumber) or len(statement.values) > 1:
+        return ""
+    first, second = cases = equivalent_cases(statement)
+    low, high = beta_interval(first, second, CURVE_LEVEL) if min(cases) > 0.0 else (0.0, 0.0)
+    if not low < high:
+        return ""
+    width = (high - low) / CURVE_WIDTH
+    heights = [beta.pdf(low + (k + 0.5) * width, *cases) for k in range(CURVE_WIDTH)]
+    top = max(heights)
+    blocks = "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * height / top))] for height in heights)
+    return f"{percent_digits(low)} {blocks} {percent_digits(high)}"
 
 
 # Reading a line -------------------------------------------------------------------------------------------------------
