@@ -34,6 +34,7 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "questions": (("experiments.questions",), ("--draws", "1", "--networks", "asia", "--experts", "right")),
     "general": (("experiments.general",), ("--draws", "1", "--network", "asia")),
     "together": (("experiments.together",), ("--draws", "1", "--minutes", "1")),
+    "published": (("experiments.published",), ("--quick",)),
     "classifier": (("experiments.classifier",), ("--splits", "1", "--table", "Iris", "--learner", "credo")),
     "classifier coverage": (("experiments.classifier.coverage",), ("--trials", "1", "--minutes", "1")),
 }

@@ -6,6 +6,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -16,7 +17,9 @@ import polars as pl
 
 import credo
 
-SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"  # published data, which this project does not contain
+ROOT = Path(__file__).resolve().parents[1]
+# Published data, which this project does not contain: beside it, or beside a folder that it is in.
+SHARED = next((each / "shared" for each in ROOT.parents if (each / "shared").exists()), ROOT.parent / "shared")
 
 Record = dict[str, object]
 Job = tuple[Any, ...]
@@ -49,20 +52,33 @@ def run_jobs(
     """The records of all jobs, sorted; `key` are the columns that identify the job of a record."""
     file.parent.mkdir(parents=True, exist_ok=True)
     frames = [pl.read_csv(file)] if file.exists() else []
+    jobs = list(jobs)
     done = {row for frame in frames for row in frame.select(key).iter_rows()}
     left = [job for job in jobs if job not in done]
     started, stopped = time.perf_counter(), False
-    for number, records in enumerate(results_of(run, left, processes), start=1):
-        frames = [pl.concat([*frames, pl.DataFrame(records)], how="vertical_relaxed")]
-        frames[0].write_csv(file)
-        note_version(file)
-        if stopped := time.perf_counter() - started > 60 * minutes and number < len(left):
-            break
+    if done:
+        print(f"{len(jobs) - len(left)} of {len(jobs)} jobs are in {file} already.")
+    try:
+        for number, records in enumerate(results_of(run, left, processes), start=1):
+            frames = [pl.concat([*frames, pl.DataFrame(records)], how="vertical_relaxed")]
+            _write(frames[0], file)
+            note_version(file)
+            if stopped := time.perf_counter() - started > 60 * minutes and number < len(left):
+                break
+    except KeyboardInterrupt:
+        raise SystemExit("Interrupted: finished jobs are saved, and the same command continues.") from None
     if stopped:
         print(f"Stopped after {minutes:g} minutes: the same command continues.")
     results = pl.concat(frames, how="vertical_relaxed").sort(key, maintain_order=True)
-    results.write_csv(file)
+    _write(results, file)
     return results
+
+
+def _write(frame: pl.DataFrame, file: Path) -> None:
+    """Write a file completely or not at all."""
+    draft = file.with_suffix(".draft")
+    frame.write_csv(draft)
+    draft.replace(file)
 
 
 def note_version(file: Path) -> None:
@@ -80,7 +96,7 @@ def note_version(file: Path) -> None:
 def results_of(run: Callable[[Any], Any], jobs: Sequence[Any], processes: int | None) -> Iterator[Any]:
     """The result of each job as it is finished, with progress on the screen; one process runs them itself."""
     started = time.perf_counter()
-    pool = None if processes == 1 else multiprocessing.get_context("spawn").Pool(processes)
+    pool = None if processes == 1 else multiprocessing.get_context("spawn").Pool(processes, _ignore_interrupts)
     try:
         finished = map(run, jobs) if pool is None else pool.imap_unordered(run, jobs)
         for number, result in enumerate(finished, start=1):
@@ -90,3 +106,8 @@ def results_of(run: Callable[[Any], Any], jobs: Sequence[Any], processes: int | 
         print()
         if pool is not None:
             pool.terminate()
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

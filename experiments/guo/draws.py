@@ -27,8 +27,9 @@ from credo.testing import true_statements
 from credo.types import Numbers
 from experiments.guo.measure import mean_divergence
 from experiments.guo.published import SHARES, SIZES
+from experiments.running import SHARED
 
-NETWORKS = Path(__file__).resolve().parents[2] / ".." / "shared" / "networks"
+NETWORKS = SHARED / "networks"
 NAMES = ("asia", "alarm", "win95pts", "andes")  # the paper's networks
 COMPARED = ("ml", "me", "map", "co", "cml", "cme", "qmap", "qmapc", "posterior")
 STATEMENTS = 30  # for each variable, at most

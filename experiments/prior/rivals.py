@@ -1,9 +1,14 @@
-"""Two published models of CPTs whose configurations inform each other; neither knows statements.
+"""Three published models of CPTs whose configurations inform each other; none knows statements.
 
 `hierarchical` is the hierarchical multinomial-Dirichlet model [Azzimonti, Corani and Zaffalon, 2017, 2019]: all
 configurations of a CPT with K states share one distribution α,
 
     θ_j | α ~ Dirichlet(K·α)        α ~ Dirichlet(1, …, 1).
+
+`shrunk` is hierarchical Dirichlet shrinkage [Dombowsky and Dunson, 2025]: the same, but how alike configurations are is
+drawn for each CPT. Their hyperparameters were not at hand; these are a guess, with the mean K of above:
+
+    θ_j | α, c ~ Dirichlet(c·α)        α ~ Dirichlet(1, …, 1)        c ~ Gamma(2, rate 2/K).
 
 `backing_off` smooths by hierarchical Dirichlet processes [Petitjean, Buntine, Webb and Zaidi, 2018]: the parents are
 ordered by their mutual information with the child, and the distribution given the first l of them is drawn around the
@@ -11,7 +16,7 @@ distribution given the first l − 1,
 
     φ_v1…vl ~ Dirichlet(c_l · φ_v1…v(l−1))        φ ~ Dirichlet(c_0 / K, …)        c_l ~ Gamma(2, rate 1).
 
-Both posteriors are sampled exactly, all CPTs of a network at once: given how many tables a Chinese restaurant with
+All posteriors are sampled exactly, all CPTs of a network at once: given how many tables a Chinese restaurant with
 these customers has, each distribution is conjugate [Teh and others, 2006].
 """
 
@@ -49,12 +54,25 @@ def dirichlets(shapes: Numbers, starts: Indices, rng: np.random.Generator) -> Nu
 
 def hierarchical(network: Network, counts: Mapping[str, Numbers], seed: int = 0) -> dict[str, Numbers]:
     """Posterior means of all CPTs, (configurations, states), from counts of the same shape."""
-    rng = np.random.default_rng([seed, 1])
+    return _around_one_distribution(counts, np.random.default_rng([seed, 1]), drawn_strength=False)
+
+
+def shrunk(network: Network, counts: Mapping[str, Numbers], seed: int = 0) -> dict[str, Numbers]:
+    """Posterior means of all CPTs, (configurations, states), from counts of the same shape."""
+    return _around_one_distribution(counts, np.random.default_rng([seed, 3]), drawn_strength=True)
+
+
+def _around_one_distribution(
+    counts: Mapping[str, Numbers], rng: np.random.Generator, *, drawn_strength: bool
+) -> dict[str, Numbers]:
     names = list(counts)
     sizes = np.array([counts[name].shape[1] for name in names])
     starts = np.cumsum(sizes) - sizes
-    strengths = np.repeat(sizes.astype(np.float64), sizes)
-    alpha = 1.0 / strengths
+    strengths = sizes.astype(np.float64)
+    alpha = np.repeat(1.0 / strengths, sizes)
+    totals = np.concatenate([counts[name].sum(axis=1) for name in names])
+    owners = np.repeat(np.arange(len(names)), [len(counts[name]) for name in names])
+    totals, owners = totals[totals > 0.0], owners[totals > 0.0]
     cells = np.concatenate(
         [np.tile(first + np.arange(counts[n].shape[1]), len(counts[n])) for first, n in zip(starts, names, strict=True)]
     )
@@ -63,11 +81,15 @@ def hierarchical(network: Network, counts: Mapping[str, Numbers], seed: int = 0)
     means = {name: np.zeros(counts[name].shape) for name in names}
     for sweep in range(SWEEPS):
         places = cells[known]
-        opened = tables(customers[known], strengths[places] * alpha[places], rng)
-        alpha = dirichlets(1.0 + np.bincount(places, opened, minlength=len(alpha)), starts, rng)
+        opened = tables(customers[known], np.repeat(strengths, sizes)[places] * alpha[places], rng)
+        all_opened = np.bincount(places, opened, minlength=len(alpha))
+        alpha = dirichlets(1.0 + all_opened, starts, rng)
+        if drawn_strength:
+            shapes = 2.0 + np.add.reduceat(all_opened, starts)
+            strengths = _gammas(strengths, shapes, 2.0 / sizes, totals, owners, rng)
         if sweep >= SWEEPS // 4:
-            for name, first, size in zip(names, starts, sizes, strict=True):
-                shapes = counts[name] + size * alpha[first : first + size]
+            for name, first, size, strength in zip(names, starts, sizes, strengths, strict=True):
+                shapes = counts[name] + strength * alpha[first : first + size]
                 means[name] += shapes / shapes.sum(axis=1, keepdims=True)
     return {name: mean / (SWEEPS - SWEEPS // 4) for name, mean in means.items()}
 
@@ -168,11 +190,18 @@ def _draw_concentrations(
     """c of a level of each CPT, which its nodes share [Escobar and West, 1995], with the prior Gamma(2, rate 1)."""
     totals = np.add.reduceat(customers, starts)
     busy = totals > 0.0
-    logs = np.zeros(len(starts))
-    logs[busy] = np.log(np.maximum(rng.beta(concentration[owners[busy]], totals[busy]), 1e-75))
-    rates = 1.0 - np.bincount(owners, logs, minlength=len(concentration))
     shapes = 2.0 + np.bincount(owners, np.add.reduceat(opened, starts), minlength=len(concentration))
-    concentration[:] = np.minimum(rng.standard_gamma(shapes) / rates, 4000.0)
+    rates = np.ones(len(concentration))
+    concentration[:] = _gammas(concentration, shapes, rates, totals[busy], owners[busy], rng)
+
+
+def _gammas(
+    now: Numbers, shapes: Numbers, rates: Numbers, totals: Numbers, owners: Indices, rng: np.random.Generator
+) -> Numbers:
+    """Concentrations given those of before; `totals` are the customers of restaurants, `owners` whose they are."""
+    logs = np.log(np.maximum(rng.beta(now[owners], totals), 1e-75))
+    rates = rates - np.bincount(owners, logs, minlength=len(now))
+    return np.minimum(rng.standard_gamma(shapes) / rates, 4000.0)
 
 
 def _filled(network: Network, name: str, tree: _Tree, places: list[dict[int, int]], sums: list[Numbers]) -> Numbers:

@@ -1,0 +1,284 @@
+"""From stored trials to the page: accuracy, what influences change, coverage, status and time, for each half.
+
+A figure is the mean over families of networks; a family's is the mean over its networks and their draws. Standard
+errors are over families. Differences are between methods on the same trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from experiments.published.measures import KINDS, LEVELS, MEASURES, within
+from experiments.published.networks import HALVES, half_of
+from experiments.published.trials import CONDITIONS, METHODS
+
+TRIAL = ("network", "family", "rows", "draw")
+BEFORE = "before"  # the name of an older credo in tables
+MUCH = 1.1  # how many times another divergence one is where it counts as clearly worse
+LIMIT = 30  # seconds of processor time that a fit is to need at most
+COMMAND = "python -m experiments.published --draws 1 --processes 1 --minutes 600"
+INTRODUCTION = f"""# Published networks: credo beside its rivals
+
+Networks that others published, most of them from real projects, are taken as the truth; rows are drawn from them, and
+every method learns the CPTs from the same rows, given the structure. The networks are not part of this project; without
+them the command runs on random ones. The page is written from stored results by
+
+    {COMMAND}
+    python -m experiments.published --report
+
+- *weighted*: Σ_j P(j) KL(θ_j ‖ θ'_j), the mean over CPTs in nats, where j are configurations of parents; *unweighted*:
+  the mean over all configurations of all CPTs; *queries*: the mean absolute error of P(x | e) of random questions with
+  one to three observed variables. Less is better. ± is a standard error over families: variants of one paper's network
+  are one family.
+- The families are split into two halves by a checksum of their names. No constant of credo was chosen on the held-out
+  half while this study ran, but both halves were at hand before, and some of the networks are in everybody's papers.
+- `influences`: all true statements "parent raises (lowers) child". `missing`: 30% of all values, completely at random.
+- Rivals: `laplace` adds one to every count, `bdeu1` and `bdeu10` have equivalent sample sizes 1 and 10 (with missing
+  values by EM); `pyagrum` is pyAgrum's EM with one added; `hierarchical` [Azzimonti, Corani and Zaffalon, 2019],
+  `shrunk` (hierarchical Dirichlet shrinkage [Dombowsky and Dunson, 2025], with hyperparameters that had to be guessed)
+  and `hdp` [Petitjean, Buntine, Webb and Zaidi, 2018] take complete rows alone and know no statements; `qmapc` is
+  [guo]'s method.
+"""
+
+
+def read_trials(file: Path) -> pl.DataFrame:
+    """The records of all trials in a file."""
+    numbers = (*MEASURES, "seconds", "megabytes")
+    return pl.read_csv(file, infer_schema_length=None).cast(dict.fromkeys(numbers, pl.Float64))
+
+
+def write_page(results: pl.DataFrame, file: Path) -> str:
+    """Write the page, and return its text."""
+    text = tables(results)
+    file.write_text(text, encoding="utf-8")
+    return text
+
+
+def beside(results: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """The same with what another run has: its credo as `before`, and methods that this one did not run."""
+    renamed = others.with_columns(pl.col("method").replace("credo", BEFORE))
+    added = renamed.join(results, on=(*TRIAL, "condition", "method"), how="anti")
+    return pl.concat([results, added], how="diagonal_relaxed")
+
+
+def tables(results: pl.DataFrame) -> str:
+    """The page as Markdown."""
+    results = results.with_columns(pl.col("network").map_elements(half_of, pl.String).alias("half"))
+    return "\n".join([INTRODUCTION, *_sizes(results), *_accuracy(results), *_influences(results), *_coverage(results),
+                      *_status(results), *_named(results), *_troubles(results)])  # fmt: skip
+
+
+def family_mean(frame: pl.DataFrame, column: str) -> tuple[float, float, int]:
+    """The mean over families of the mean over their networks, its standard error, and the number of families."""
+    known = frame.drop_nulls(column)
+    families = (
+        known.group_by("family", "network").agg(pl.col(column).mean()).group_by("family").agg(pl.col(column).mean())
+    )
+    values = families[column]
+    if not len(values):
+        return float("nan"), float("nan"), 0
+    spread = values.std() if len(values) > 1 else float("nan")
+    return float(values.mean()), float(spread) / len(values) ** 0.5, len(values)  # type: ignore[arg-type]
+
+
+def paired(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """Trials that both have, with the difference of each measure."""
+    both = one.drop_nulls("weighted").join(other.drop_nulls("weighted"), on=TRIAL, suffix=" other")
+    return both.with_columns(
+        (pl.col(measure) - pl.col(f"{measure} other")).alias(f"{measure} change") for measure in MEASURES
+    )
+
+
+# Sections -------------------------------------------------------------------------------------------------------------
+
+
+def _sizes(results: pl.DataFrame) -> Iterator[str]:
+    mine = results.filter(pl.col("method") == "credo")
+    yield from _header("half", "networks", "families", "fits of credo")
+    for half, own in _halves(mine):
+        yield _row(half, own["network"].n_unique(), own["family"].n_unique(), len(own))
+    yield ""
+
+
+def _accuracy(results: pl.DataFrame) -> Iterator[str]:
+    yield "## Accuracy\n"
+    yield (
+        f"Differences are credo's figure minus the rival's, so that credo is ahead where they are negative. **Bold**: "
+        f"by more than two standard errors, in either direction. The last column counts networks on which credo's "
+        f"weighted divergence is more than {MUCH - 1:.0%} larger.\n"
+    )
+    for (condition, rows), here in _cells(results):
+        yield f"### {condition}, {rows} rows\n"
+        yield from _header(
+            "half", "method", "weighted", "unweighted", "queries", "credo − it, weighted", "unweighted", "queries",
+            "ahead on, weighted", "unweighted", "clearly worse"
+        )  # fmt: skip
+        for half, own in _halves(here):
+            mine = own.filter(pl.col("method") == "credo")
+            for method in ("credo", BEFORE, *METHODS[1:]):
+                its = own.filter(pl.col("method") == method)
+                if not len(its):
+                    continue
+                figures = [_figure(family_mean(its, measure)) for measure in MEASURES]
+                both = paired(mine, its)
+                compared = [_change(both, measure) for measure in MEASURES]
+                compared += [_count(both, measure, 1.0, ahead=True) for measure in MEASURES[:2]]
+                compared.append(_count(both, "weighted", MUCH))
+                yield _row(half, method, *figures, *([""] * 6 if method == "credo" else compared))
+        yield ""
+
+
+def _influences(results: pl.DataFrame) -> Iterator[str]:
+    mine = results.filter(pl.col("method") == "credo")
+    changed = _changed(mine)
+    if not len(changed):
+        return
+    yield "## What true statements change\n"
+    yield "credo with the statements minus credo without, on the same rows, where there are any statements.\n"
+    yield from _header(
+        "half", "condition", "rows", "networks", "weighted", "unweighted", "queries",
+        "worse on, weighted", f"by more than {MUCH - 1:.0%}", "worse on, unweighted", f"by more than {MUCH - 1:.0%}"
+    )  # fmt: skip
+    for (condition, rows), here in _cells(changed):
+        for half, own in _halves(here):
+            counts = [_count(own, measure, times) for measure in MEASURES[:2] for times in (1.0, MUCH)]
+            figures = [_change(own, measure) for measure in MEASURES]
+            yield _row(half, condition, rows, own["network"].n_unique(), *figures, *counts)
+    yield ""
+
+
+def _coverage(results: pl.DataFrame) -> Iterator[str]:
+    known = results.filter(pl.col("method") == "credo").drop_nulls("numbers")
+    if not len(known):
+        return
+    yield "## Coverage\n"
+    yield (
+        "Of 100 true values, how many are in credo's intervals (± standard error over families): numbers of CPTs, "
+        "those of them that are 0 or 1, shares P(x), shares of variables with at least eight configurations, and "
+        "answers to random questions P(x | e). Fits that did not mix are counted as the others.\n"
+    )
+    yield from _header("condition", "rows", "half", "level", "CPT numbers", "0 or 1", "shares", "8 or more", "answers")
+    for (condition, rows), here in _cells(known):
+        for half, own in _halves(here):
+            for level in LEVELS:
+                yield _row(condition, rows, half, f"{level:.0%}", *(_covered(own, kind, level) for kind in KINDS))
+    yield ""
+
+
+def _covered(own: pl.DataFrame, kind: str, level: float) -> str:
+    share = (100 * pl.col(within(kind, level)) / pl.col(kind)).alias("share")
+    mean, error, families = family_mean(own.filter(pl.col(kind) > 0).with_columns(share), "share")
+    return f"{mean:.1f} ± {error:.1f}" if families else "–"
+
+
+def _status(results: pl.DataFrame) -> Iterator[str]:
+    yield "## Status and time\n"
+    yield "Processor time of the fit alone, one core, beside other work of the machine.\n"
+    yield from _header(
+        "condition", "rows", "half", "fits", "AVERAGED", "seconds, mean", "most", f"above {LIMIT} s", "MB"
+    )
+    for (condition, rows), here in _cells(results.filter(pl.col("method") == "credo")):
+        for half, own in _halves(here):
+            averaged = (own["status"] == "AVERAGED").sum()
+            seconds, memory = own["seconds"], own["megabytes"].max()
+            times = (f"{seconds.mean():.1f}", f"{seconds.max():.0f}", (seconds > LIMIT).sum())
+            share = f"{averaged} ({averaged / len(own):.0%})"
+            yield _row(condition, rows, half, len(own), share, *times, "–" if memory is None else f"{memory:.0f}")
+    yield ""
+
+
+def _named(results: pl.DataFrame) -> Iterator[str]:
+    mine = results.filter(pl.col("method") == "credo")
+    laplace = results.filter(pl.col("method") == "laplace")
+    yield f"## Networks on which credo loses by more than {MUCH - 1:.0%}, weighted\n"
+    yield "How many times the other's divergence credo's is, over all rows and draws of a condition.\n"
+    for condition in _conditions(results):
+        own = pl.col("condition") == condition
+        yield f"- {condition}, than Laplace: {_losers(paired(mine.filter(own), laplace.filter(own)))}"
+    for condition in _conditions(changed := _changed(mine)):
+        worse = _losers(changed.filter(pl.col("condition") == condition))
+        yield f"- {condition}, than without the statements: {worse}"
+    yield ""
+
+
+def _losers(both: pl.DataFrame) -> str:
+    means = both.group_by("network").agg(pl.col("weighted", "weighted other").mean())
+    ratios = means.with_columns((pl.col("weighted") / pl.col("weighted other")).alias("times"))
+    worse = ratios.filter(pl.col("times") > MUCH).sort("times", descending=True)
+    names = ", ".join(f"{row['network']} ({row['times']:.2f})" for row in worse.iter_rows(named=True))
+    return f"{len(worse)} of {len(means)}{': ' * bool(names)}{names}"
+
+
+def _troubles(results: pl.DataFrame) -> Iterator[str]:
+    """The trials in which credo did not average."""
+    bad = results.filter(pl.col("method").is_in(["credo", "left out"]) & (pl.col("status") != "AVERAGED"))
+    if not len(bad):
+        return
+    yield "## Where credo did not mix, or refused\n"
+    for row in bad.sort("condition", "rows", "network").iter_rows(named=True):
+        trial = f"{row['network']}, {row['rows']} rows, draw {row['draw']}, {row['condition']}"
+        yield f"- {trial}: {row['status']} {row['message'] or ''}".rstrip()
+    yield ""
+
+
+# Parts of tables ------------------------------------------------------------------------------------------------------
+
+
+def _changed(mine: pl.DataFrame) -> pl.DataFrame:
+    """credo's trials with statements, each beside the one without on the same rows."""
+    found = []
+    for condition in _conditions(mine):
+        without = "none-missing" if condition.endswith("missing") else "none"
+        if condition != without:
+            own = mine.filter(pl.col("condition") == condition, pl.col("statements") > 0)
+            found.append(paired(own, mine.filter(pl.col("condition") == without)))
+    return pl.concat(found) if found else mine.clear()
+
+
+def _conditions(frame: pl.DataFrame) -> list[str]:
+    present = set(frame["condition"])
+    return [name for name in CONDITIONS if name in present]
+
+
+def _cells(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, int], pl.DataFrame]]:
+    for condition in _conditions(frame):
+        own = frame.filter(pl.col("condition") == condition)
+        for rows in sorted(own["rows"].unique()):
+            yield (condition, rows), own.filter(pl.col("rows") == rows)
+
+
+def _halves(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    for half in HALVES:
+        if len(own := frame.filter(pl.col("half") == half)):
+            yield half, own
+    if frame["half"].n_unique() > 1:
+        yield "both", frame
+
+
+def _count(both: pl.DataFrame, measure: str, times: float, ahead: bool = False) -> str:
+    """On how many networks credo's mean is above so many times the other's, or below it."""
+    means = both.group_by("network").agg(pl.col(measure, f"{measure} other").mean())
+    own, bound = means[measure], times * means[f"{measure} other"]
+    return f"{(own < bound if ahead else own > bound + 1e-6).sum()} of {len(means)}"
+
+
+def _change(both: pl.DataFrame, measure: str) -> str:
+    mean, error, _ = family_mean(both, f"{measure} change")
+    text = f"{mean:+.4f} ± {error:.4f}"
+    return f"**{text}**" if abs(mean) > 2 * error else text
+
+
+def _figure(found: tuple[float, float, int]) -> str:
+    mean, error, _ = found
+    return f"{mean:.4f} ± {error:.4f}"
+
+
+def _header(*names: str) -> Iterable[str]:
+    return [_row(*names), "|---" * len(names) + "|"]
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
