@@ -56,7 +56,7 @@ function LearnButton() {
       type="button"
       className={needed ? "primary" : ""}
       aria-label={running ? "Learning: show how far it is" : "Learn the numbers from the table and the statements"}
-      disabled={!opened?.table && !running}
+      disabled={!opened && !running}
       onClick={() => {
         show({ panel: "learn", view: "answers" });
         if (!running) learn();
@@ -82,7 +82,6 @@ function Stale() {
   const changes = useStudio((s) => s.changes);
   const hasNumbers = useStudio((s) => Boolean(s.fit));
   const running = useStudio((s) => RUNNING.has(s.progress.event));
-  const table = useStudio((s) => s.opened?.table);
   const { learn } = useStudio.getState();
   if (!hasNumbers || !changes.length) return null;
   return (
@@ -90,7 +89,7 @@ function Stale() {
       <span>
         <b>The numbers are those of an earlier text or table.</b> {changes.join(" ")}
       </span>
-      {!running && table && (
+      {!running && (
         <button type="button" className="primary" onClick={() => learn()}>
           Learn again
         </button>

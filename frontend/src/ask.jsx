@@ -3,6 +3,7 @@ import { memo, useState } from "react";
 import { Asking } from "./asking.jsx";
 import { Bar, describe, hasMoved } from "./graph.jsx";
 import { Cases } from "./cases.jsx";
+import { ChooseVariable } from "./choose_variable.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Next } from "./next.jsx";
 import { Questions } from "./questions.jsx";
@@ -264,16 +265,7 @@ export function AskPanel() {
     );
   return (
     <>
-      <label>
-        How probable is
-        <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
-          {network.variables.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChooseVariable label="How probable is" variable={variable} variables={network.variables} />
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
       <p className="hidden" role="status">
         {bars?.source && `${variable.name} is ${state}: ${percent(at(at(bars.bars, variable.name), state)?.[0])}`}

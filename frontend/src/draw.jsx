@@ -1,5 +1,6 @@
 // Drawing: variables, their states and cut points, and arrows. Every change is a change of the text, and can be undone.
 import { useEffect, useRef, useState } from "react";
+import { ChooseVariable } from "./choose_variable.jsx";
 import { useStudio } from "./store.js";
 
 const listOf = (text) =>
@@ -194,14 +195,7 @@ export function DrawPanel() {
       )}
       {variable && (
         <>
-          <label>
-            Variable
-            <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
-              {network.variables.map((each) => (
-                <option key={each.name}>{each.name}</option>
-              ))}
-            </select>
-          </label>
+          <ChooseVariable label="Variable" variable={variable} variables={network.variables} />
           <Arrows variable={variable} />
           {!fromFile && (
             <>

@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { hasMoved } from "./graph.jsx";
 import { CptGrid } from "./grid.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
+import { ChooseVariable } from "./choose_variable.jsx";
 import { at } from "./names.js";
 import { percent } from "./states.js";
 import { StateBounds } from "./stating.jsx";
@@ -195,18 +196,19 @@ function Explain() {
 export function LookPanel() {
   const fit = useStudio((s) => s.fit);
   const explanation = useStudio((s) => s.explanation);
-  const network = useStudio((s) => s.fit?.network);
+  const network = useStudio((s) => s.fit?.network ?? s.network);
   const selected = useStudio((s) => s.selected);
   const editor = useStudio((s) => s.editor);
-  const { show } = useStudio.getState();
+  const variable = network?.variables.find((each) => each.name === selected) ?? network?.variables[0];
   if (!fit)
     return (
       <>
         <p className="hint">Learn first; then this shows what the result rests on.</p>
         <LearnNow />
+        {variable && <ChooseVariable label="The probabilities of" variable={variable} variables={network.variables} />}
+        {variable && <CptGrid variable={variable} />}
       </>
     );
-  const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   return (
     <>
       <div className="row">
@@ -217,14 +219,7 @@ export function LookPanel() {
         )}
         <LearnedNetwork />
       </div>
-      <label>
-        The probabilities of
-        <select value={variable.name} onChange={(event) => show({ selected: event.target.value })}>
-          {network.variables.map((each) => (
-            <option key={each.name}>{each.name}</option>
-          ))}
-        </select>
-      </label>
+      <ChooseVariable label="The probabilities of" variable={variable} variables={network.variables} />
       {explanation ? <Cpt variable={variable} /> : <Explain />}
       <CptGrid variable={variable} learned={at(explanation?.cpts, variable.name)} />
       {explanation && (

@@ -192,6 +192,42 @@ def test_numbers_of_a_cpt_become_statements_and_give_way_to_others(studio: Studi
     assert studio.post("/api/edit", {"op": "cpt_statements", "name": "disease", "rows": [3]}).status_code == 422
 
 
+def test_an_experts_numbers_are_worth_cases(studio: Studio) -> None:
+    def stated(numbers: dict[str, float], **more: object) -> object:
+        rows = [{"given": {"disease": "1"}, "numbers": numbers}]
+        request = {"op": "cpt_statements", "name": "ecg", "how": "worth", "cases": 50, "rows": rows, **more}
+        return studio.post("/api/edit", request)
+
+    text = stated({"normal": 0.2, "abnormal": 0.8}).json()["text"]
+    assert "P(ecg | disease=1) is 80%, 20%, worth 50 cases" in text  # in the order of the states
+    studio.change(text)
+    text = stated({"abnormal": 0.7}, cases=20).json()["text"]
+    assert "P(ecg=abnormal | disease=1) is 70%, worth 20 cases" in text
+    assert "worth 50 cases" not in text  # one number, one statement
+    assert stated({"abnormal": 0.7}, cases=0).status_code == 422
+    age = [{"given": {}, "numbers": {"young": 0.2, "old": 0.3}}]
+    assert "or all of them" in stated({}, name="age", rows=age).json()["error"]
+
+
+def test_a_cpt_is_set_by_sliders_and_weighs_as_an_expert_says(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    page.get_by_role("combobox", name="How probable is").select_option("ecg")
+    page.get_by_role("tab", name="Look").click()
+    page.locator(".grid summary").click()
+    page.get_by_role("button", name="Explain them").click()
+    grid = page.get_by_role("region", name="Numbers of ecg to type")
+    expect(grid.get_by_role("cell").first).to_contain_text(re.compile(r"data \d+%.*learned \d+%"))
+    grid.get_by_role("textbox").last.focus()
+    sliders = page.get_by_role("group", name="disease is 1")
+    sliders.get_by_role("slider", name="abnormal").fill("75")
+    expect(grid.get_by_role("textbox").last).to_have_value("25")
+    page.get_by_label("They hold").select_option("worth")
+    page.get_by_label("cases", exact=True).fill("40")
+    page.get_by_role("button", name="State 2 numbers").click()
+    expect(page.locator(".cm-content")).to_contain_text("P(ecg | disease=1) is 75%, 25%, worth 40 cases")
+    assert learned_tab.complaints == []
+
+
 def test_a_cpt_is_pasted_from_a_spreadsheet(learned_tab: Tab) -> None:
     page = learned_tab.page
     page.get_by_role("combobox", name="How probable is").select_option("ecg")

@@ -5,7 +5,7 @@ Each function takes a text and returns a new one. Comments, order and spacing of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -314,29 +314,35 @@ def statement_text(kind: str, *, parent: str = "", child: str = "") -> str:
     return f"{name_text(parent)} {kind} {name_text(child)}"
 
 
+def event_text(network: Network, name: str, state: str | None, given: Mapping[str, str]) -> str:
+    """A probability as the language writes it; without a state, the whole distribution of the variable."""
+    if state is not None and state not in network.states(name):
+        raise NetworkError(f'{name} has no state "{state}".')
+    event = name_text(name) if state is None else f"{name_text(name)}={state_text(state)}"
+    conditions = ", ".join(f"{name_text(each)}={state_text(value)}" for each, value in given.items())
+    return f"P({event} | {conditions})" if conditions else f"P({event})"
+
+
 def probability_text(
     network: Network, name: str, state: str, given: dict[str, str], low: float, high: float, about: float | None = None
 ) -> str:
     """A statement about one number of a CPT, or about any probability, as dragging its bounds makes it."""
-    if state not in network.states(name):
-        raise NetworkError(f'{name} has no state "{state}".')
-    event = f"{name_text(name)}={state_text(state)}"
-    conditions = ", ".join(f"{name_text(each)}={state_text(value)}" for each, value in given.items())
-    probability = f"P({event} | {conditions})" if conditions else f"P({event})"
+    probability = event_text(network, name, state, given)
     if about is not None:
-        return f"{probability} is about {_percent(about)}"
+        return f"{probability} is about {percent_text(about)}"
     if low <= 0.0 and high >= 1.0:
         raise NetworkError("From 0% to 100% is every probability: there is nothing to state.")
     if low > high:
         raise NetworkError("The lower bound is above the upper one.")
     if low <= 0.0:
-        return f"{probability} is at most {_percent(high)}"
+        return f"{probability} is at most {percent_text(high)}"
     if high >= 1.0:
-        return f"{probability} is at least {_percent(low)}"
+        return f"{probability} is at least {percent_text(low)}"
     if low == high:
-        return f"{probability} = {_percent(low)}"
-    return f"{probability} is between {_percent(low)} and {_percent(high)}"
+        return f"{probability} = {percent_text(low)}"
+    return f"{probability} is between {percent_text(low)} and {percent_text(high)}"
 
 
-def _percent(value: float) -> str:
+def percent_text(value: float) -> str:
+    """A probability in percent, as statements that were clicked have it."""
     return f"{100 * value:.4g}%"

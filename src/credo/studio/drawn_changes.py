@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -82,27 +82,41 @@ def _answer(request: Mapping[str, Any]) -> str:
 
 def _with_numbers(text: str, network: Network, name: str, request: Mapping[str, Any]) -> str:
     """A text with statements about numbers of a CPT; those that it has about the same numbers give way to them."""
-    is_exact = request.get("how") == "exactly"
+    how = request.get("how", "about")
+    cases = _number(request.get("cases", 0)) if how == "worth" else None
+    if cases is not None and cases <= 0:
+        raise OptionError("How many cases the numbers are worth is a number above 0.")
     for row in _list(request, "rows"):
         if not isinstance(row, Mapping) or not all(
             isinstance(row.get(key, {}), Mapping) for key in ("given", "numbers")
         ):
             raise OptionError("A row of a CPT has conditions and numbers.")
         conditions = {str(parent): str(state) for parent, state in row.get("given", {}).items()}
-        for state, number in row.get("numbers", {}).items():
-            value = _number(number)
-            if not 0 <= value <= 1:
-                raise OptionError("A probability is a number from 0% to 100%.")
-            about = editing.probability_text(network, name, str(state), conditions, 0.0, 1.0, value)
-            probability = about.rpartition(" is about ")[0]
-            statement = f"{probability} = {about.rpartition(' ')[2]}" if is_exact else about
-            text = _stated_anew(text, probability, statement)
+        numbers = {str(state): _number(number) for state, number in row.get("numbers", {}).items()}
+        if not all(0 <= value <= 1 for value in numbers.values()):
+            raise OptionError("A probability is a number from 0% to 100%.")
+        events = {state: editing.event_text(network, name, state, conditions) for state in numbers}
+        whole = editing.event_text(network, name, None, conditions)
+        if cases is None:
+            verb = "=" if how == "exactly" else "is about"
+            for state, value in numbers.items():
+                text = _stated_anew(
+                    text, (events[state], whole), f"{events[state]} {verb} {editing.percent_text(value)}"
+                )
+        elif numbers:
+            # Cases are cases of a distribution: two numbers of it, each with cases of its own, would count them twice.
+            if 1 < len(numbers) < len(network.states(name)):
+                raise OptionError("Fill in one number of a row, or all of them, to say how many cases they are worth.")
+            values = [numbers[state] for state in network.states(name) if state in numbers]
+            subject = whole if len(numbers) > 1 else events[next(iter(events))]
+            amounts = ", ".join(map(editing.percent_text, values))
+            text = _stated_anew(text, (whole, *events.values()), f"{subject} is {amounts}, worth {cases:g} cases")
     return text
 
 
-def _stated_anew(text: str, probability: str, statement: str) -> str:
-    """A text with a statement about a probability, in place of what it said about that before."""
-    before = (f"{probability} is ", f"{probability} = ")
+def _stated_anew(text: str, probabilities: Sequence[str], statement: str) -> str:
+    """A text with a statement about probabilities, in place of what it said about them before."""
+    before = tuple(f"{each} {verb} " for each in probabilities for verb in ("is", "="))
     lines = text.split("\n")
     own = [place for place, line in enumerate(lines) if line.strip().startswith(before)]
     if not own:
