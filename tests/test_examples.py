@@ -6,6 +6,7 @@ import runpy
 from math import prod
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import credo
@@ -16,6 +17,8 @@ MADE = {
     "heart": ("make_patients.py", "patients.csv"),
     "cooling": ("make_tests.py", "tests.csv"),
     "lake": ("make_lakes.py", "lakes.csv"),
+    "dairy": ("make_batches.py", "batches.csv"),
+    "turbines": ("make_inspections.py", "inspections.csv"),
 }
 
 
@@ -28,7 +31,7 @@ def test_a_table_is_what_its_script_makes(name: str, tmp_path: Path, monkeypatch
     assert 41 <= len((tmp_path / table).read_text(encoding="utf-8").splitlines()) <= 301
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", [*MADE, "court"])
 def test_the_sentences_on_a_page_are_those_of_the_file(name: str) -> None:
     page = Path(__file__).resolve().parents[1] / "docs" / "examples" / f"{name}.md"
     lines = (example(name) / f"{name}.credo").read_text(encoding="utf-8").splitlines()
@@ -70,3 +73,13 @@ def test_the_top_event_of_the_cooling_equals_a_calculation_by_hand() -> None:
     events = {row["event"]: row for row in fit.importance("cooling").events.iter_rows(named=True)}
     assert len(events) == 15
     assert events["filter=failed"]["birnbaum"] == pytest.approx(1 - by_hand, rel=1e-3)
+
+
+def test_a_match_says_less_than_its_rarity_suggests() -> None:
+    """Bayes' rule by hand, with the estimated CPTs: innocent people are many, so that some of them match."""
+    fit = credo.fit(example("court") / "court.credo", seed=1)
+    burglar, printed, report = (np.asarray(fit.network.cpt_array(name)) for name in ("burglar", "print", "report"))
+    match = burglar * (printed @ report[:, 1])
+    found = float(query_network(fit.network, "P(burglar=suspect | report=match)"))
+    assert found == pytest.approx(match[1] / match.sum())
+    assert 0.05 < found < 0.6
