@@ -155,3 +155,13 @@ def test_the_command_writes_with_the_name(folder: Path, monkeypatch: pytest.Monk
     assert "1 question had been allowed. 1 answer is in the text." in done.stdout
     wrong = run("interview", "patients.csv", folder=folder)
     assert "is not knowledge (.credo)" in wrong.stderr
+
+
+def test_an_interview_can_be_about_what_to_do(folder: Path) -> None:
+    text = f"{TEXT}\ndecision treat: no, yes\nutility of lung=yes, treat=no is -100\nutility of treat=yes is -45\n"
+    (folder / "clinic.credo").write_text(text)
+    ended, shown = hold(folder, ["why", "60 to 90"], target="treat | xray=yes", most=1)
+    assert ended.answers == 1
+    assert "Now: Given xray=yes, treat=" in shown
+    assert "would be best, by" in shown
+    assert "because the probabilities are not known is" in shown

@@ -332,6 +332,7 @@ def learn(
         row_sample=table.sample,
         origin=origin,
         trail=_with_rows(trail, problem.data.counts.rows),
+        without_column=tuple(name for name in known.network.names if name in table.columns.hidden),
         _request=request,
     )
 

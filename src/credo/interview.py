@@ -20,7 +20,9 @@ from credo.knowledge.expressions import number_text
 from credo.knowledge.mistakes import python_error
 from credo.knowledge.names import checked_name
 from credo.probability_texts import short_percent
-from credo.questions.next_questions import WHOLE, Question
+from credo.questions.decide import amount_text
+from credo.questions.next_questions import LOSS, NextQuestions, Question
+from credo.questions.question_goals import WHOLE, decision_evidence
 from credo.types import TableLike
 
 if TYPE_CHECKING:
@@ -72,7 +74,8 @@ def interview(
     expert
         The name under which answers are written.
     target
-        What to narrow: a question with one number as its answer; the whole network if not given.
+        What to narrow: a question with one number as its answer; a decision, such as `treat | ecg=abnormal`; the whole
+        network if not given.
     ask
         Shows a prompt and returns a line; raises EOFError at the end of the input.
     show
@@ -111,7 +114,7 @@ def interview(
     answers = asked = 0
     while most is None or asked < most:
         found = fit.next_questions(target, count=1, skip=tuple(skipped))
-        if not found.questions or found.questions[0].narrowing < least:
+        if not found.questions or found.questions[0].narrowing < least or _is_settled(fit, target, found, enough):
             return _ended(answers, _enough(found.questions, least), show)
         question = found.questions[0]
         asked += 1
@@ -226,6 +229,8 @@ def _append(path: Path, line: str) -> None:
 def _state(fit: Fit, target: str | None) -> str:
     if target is None or target == WHOLE:
         return f"Questions about {WHOLE}:"
+    if (given := decision_evidence(fit, target)) is not None:
+        return f"Now: {str(fit.decide(given or None)).splitlines()[0]}"
     return f"Now: {fit.query(target)}"
 
 
@@ -234,15 +239,26 @@ def _moved(before: Fit, after: Fit, target: str | None) -> str:
     if target is None or target == WHOLE:
         was, now = (each.next_questions(count=1).deviation for each in (before, after))
         return f"The uncertainty of {WHOLE} is {short_percent((now / was) ** 2 if was else 1.0)} of what it was before."
+    if decision_evidence(after, target) is not None:
+        lost = [amount_text(each.next_questions(target, count=1).deviation) for each in (before, after)]
+        return f"{_state(after, target)}\nNow {LOSS} is {lost[1]} in expectation; it was {lost[0]}."
     (low, high), (least, most) = before.query(target).interval, after.query(target).interval
     change = (most - least) / (high - low) - 1.0 if high > low else 0.0
     word = f"narrower by {short_percent(-change)}" if change <= 0 else f"wider by {short_percent(change)}"
     return f"{after.query(target)}\nThe interval is {word}."
 
 
+def _is_settled(fit: Fit, target: str | None, found: NextQuestions, enough: float) -> bool:
+    """Whether not knowing the probabilities costs next to nothing beside what the better option gains."""
+    given = decision_evidence(fit, target)
+    return given is not None and found.deviation < enough * fit.decide(given or None).gain
+
+
 def _enough(questions: tuple[Question, ...], enough: float) -> str:
     if not questions:
         return "There is nothing left to ask."
+    if questions[0].is_about_decision:
+        return "More would not matter: no answer is expected to change much of what to do."
     return f"More would not matter: no question is expected to narrow the interval by {short_percent(enough)} or more."
 
 

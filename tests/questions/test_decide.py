@@ -263,3 +263,21 @@ def test_net_benefit_refuses_what_rows_do_not_show(sampled: credo.Fit) -> None:
     fit = known(network, "decision treat: no, yes\nutility of dead=yes is -100")
     with pytest.raises(credo.OptionError, match="dead depends on the decision"):
         fit.net_benefit(network.sample(10))
+
+
+def test_a_decision_a_question_and_the_cpt_show_the_same_probability() -> None:
+    network = credo.Network(
+        {"smoke": ["no", "yes"], "lung": ["no", "yes"]},
+        {"lung": ["smoke"]},
+        {"smoke": [0.6, 0.4], "lung": [[0.95, 0.05], [0.4, 0.6]]},
+    )
+    lines = "decision treat: no, yes\nutility of lung=yes, treat=no is -100\nutility of treat=yes is -30"
+    many = credo.PosteriorOptions(draws=1500, max_draws=1500)  # more than a question is answered under
+    fit = credo.fit(network, network.sample(40, seed=1), lines, posterior=many)
+    for given, question in (("smoke=yes", "P(lung=yes | smoke=yes)"), (None, "P(lung=yes)")):
+        decided = fit.decide(given)
+        asked = float(fit.query(question))
+        worth = dict(zip(decided.options["option"], decided.options["utility"], strict=True))
+        assert worth["treat=no"] == pytest.approx(-100 * asked, abs=1e-9)
+        assert decided.thresholds["now"][0] == pytest.approx(asked, abs=1e-9)
+    assert float(fit.query("P(lung=yes | smoke=yes)")) == pytest.approx(fit.network.cpt_array("lung")[1, 1])

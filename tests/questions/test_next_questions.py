@@ -121,3 +121,41 @@ def test_refusals() -> None:
         fit.next_questions("P(lung | xray=yes)")
     with pytest.raises(credo.OptionError, match="from 0.5 to 1"):
         fit.next_questions(TARGET, reliability=0.2)
+
+
+DECISION = (
+    "order lung, smoke, xray: no < yes\ndecision treat: no, yes\n"
+    "utility of lung=yes, treat=no is -100\nutility of treat=yes is -30"
+)
+
+
+def test_a_question_about_a_decision_gains_what_deciding_after_the_answer_gains() -> None:
+    fit = credo.fit(NETWORK, NETWORK.sample(60, seed=1), DECISION, seed=2)
+    smoke, lung, xray = (draws_of(fit, name) for name in ("smoke", "lung", "xray"))
+    share = smoke[:, :1] * lung[:, 0] + smoke[:, 1:] * lung[:, 1]
+    ill = share[:, 1] * xray[:, 1, 1] / (share[:, 1] * xray[:, 1, 1] + share[:, 0] * xray[:, 0, 1])
+    utility = np.stack([-100 * ill, np.full(len(ill), -30.0)], axis=1)
+    lost = utility.max(axis=1).mean() - utility.mean(axis=0).max()
+    found = fit.next_questions("treat | xray=yes", count=1000, reliability=0.8)
+    assert found.target == "treat | xray=yes"
+    assert found.deviation == pytest.approx(lost)
+    question = next(each for each in found.questions if each.about == "P(xray=yes | lung=no)")
+    kinds = len(question.answers)
+    cuts = np.quantile(xray[:, 0, 1], np.arange(1, kinds) / kinds)
+    answers = np.searchsorted(cuts, xray[:, 0, 1])
+    after = 0.0
+    for number, choice in enumerate(question.answers):
+        weight = np.where(answers == number, 0.8, 0.2 / (kinds - 1))
+        mean = (weight[:, None] * utility).sum(axis=0) / weight.sum()
+        after += weight.mean() * mean.max()
+        assert choice.best == ("treat=no", "treat=yes")[mean.argmax()]
+        assert choice.mean == pytest.approx(abs(mean[0] - mean[1]))
+    assert question.reduction == pytest.approx((after - utility.mean(axis=0).max()) / lost, abs=1e-9)
+    assert "would be best, by" in question.why(found.target)
+    assert "help most to decide treat" in str(found)
+
+
+def test_where_no_draw_changes_the_decision_nothing_is_asked() -> None:
+    text = DECISION.replace("-30", "-99")
+    fit = credo.fit(NETWORK, NETWORK.sample(2000, seed=1), text, seed=2)
+    assert fit.next_questions("treat | xray=no").questions == ()

@@ -7,6 +7,7 @@ from math import log2
 from time import process_time
 
 import numpy as np
+import polars as pl
 import pytest
 
 import credo
@@ -174,3 +175,14 @@ def test_the_ranking_is_drawn() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == ["hair", "xray"]
     with pytest.raises(credo.OptionError):
         credo.plot.next_tests("xray")  # type: ignore[arg-type]
+
+
+def test_a_gate_without_a_column_is_no_test() -> None:
+    text = "variables a, b, top: no, yes\ntop is or of a, b\nill depends on top\nvariable ill: no, yes"
+    rows = {"a": ["no", "yes", "no"], "b": ["no", "no", "yes"], "ill": ["no", "yes", "yes"]}
+    fit = credo.fit(text, pl.DataFrame(rows), method="map")
+    assert sorted(fit.next_tests(target="ill").tests["test"]) == ["a", "b"]
+    assert sorted(credo.fit(text, method="map").next_tests(target="ill").tests["test"]) == ["a", "b"]
+    with_column = credo.fit(text, pl.DataFrame({**rows, "top": ["no", "yes", "yes"]}), method="map")
+    assert sorted(with_column.next_tests(target="ill").tests["test"]) == ["a", "b", "top"]
+    assert list(fit.next_tests(target="ill", candidates=["top"]).tests["test"]) == ["top"]

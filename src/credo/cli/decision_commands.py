@@ -101,7 +101,7 @@ def interview(
     data: Annotated[Path | None, typer.Argument(help="The table, if there is one", show_default=False)] = None,
     target: Annotated[
         str | None,
-        typer.Option("--for", "-f", help='What to narrow: "P(disease=1 | age=54)"; the whole network if not given.'),
+        typer.Option("--for", "-f", help='What to narrow: "P(disease=1 | age=54)", or a decision, "treat | age=54".'),
     ] = None,
     expert: Annotated[str, typer.Option("--expert", "-e", help="Who answers; the statements have this name.")] = "me",
     certain: Annotated[

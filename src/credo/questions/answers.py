@@ -24,7 +24,7 @@ from credo.probability_texts import interval_percents, percent_digits
 from credo.questions.evidence import as_given
 from credo.questions.evidence_conflict import conflict_sentence
 from credo.questions.marginals import Evidence
-from credo.questions.question_draws import cpt_distribution, draws_for
+from credo.questions.question_draws import distribution_asked_for, draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
 from credo.terminal import escape
@@ -135,7 +135,7 @@ def query(fit: Fit, question: str | Query, level: float = 0.95) -> Answer:
     possible = np.isfinite(log_evidence)
     return Answer(
         str(asked),
-        _frame(fit.network, asked, values[possible], level, draws is not None, _row_asked_for(network, asked)),
+        _frame(fit.network, asked, values[possible], level, draws is not None, distribution_asked_for(network, asked)),
         level,
         float(np.exp(log_evidence[possible]).sum() / len(possible)),
         note,
@@ -208,22 +208,3 @@ def _frame(
         {**columns, "probability": flat.mean(axis=0) if means is None else means, "low": ends[0], "high": ends[1]},
         schema_overrides={"low": pl.Float64, "high": pl.Float64},
     )
-
-
-def _row_asked_for(network: Network, asked: Query) -> Numbers | None:
-    """The numbers of a CPT that a question asks for, where it asks for nothing else.
-
-    Their means are known better than the mean over a thousand draws, and `Fit.cpt` shows them.
-    """
-    if len(asked.targets) != 1:
-        return None
-    ((name, states),) = asked.targets.items()
-    given = {**asked.evidence, **{each: (state,) for each, state in asked.interventions.items()}}
-    if asked.interventions and set(given) != set(network.parents[name]):
-        return None
-    known = cpt_distribution(network, name, given)
-    if known is None or not states:
-        return known
-    chosen = known[[network.states(name).index(state) for state in states]]
-    total: Numbers = chosen.sum(keepdims=True)
-    return np.minimum(total, 1.0)  # of all states, the sum may be above one by a rounding

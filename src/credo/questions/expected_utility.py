@@ -23,6 +23,7 @@ from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.graphs import ancestors
 from credo.model.network import Network
+from credo.questions.question_draws import distribution_asked_for, with_mean
 from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs, Factors, answer, factors_of, require_possible
 from credo.types import Numbers
@@ -173,12 +174,19 @@ def expected_utilities(choices: Choices, cpts: BatchedCPTs, known: Known) -> tup
 def event_probability(
     network: Network, cpts: BatchedCPTs, known: Known, interventions: Mapping[str, str], event: Event
 ) -> Numbers:
-    """P(event | evidence, do(…)) under every set of CPTs, (batch,)."""
+    """P(event | evidence, do(…)) under every set of CPTs, (batch,).
+
+    Where that is a number of a CPT, the values have the mean that the CPT shows, which is known from all draws: so a
+    decision, a question and the CPT say the same.
+    """
     rest = remaining(known, event)
     if not rest:
         return np.array([float(rest is not None)])
-    values, _ = answer(network, cpts, Query(dict(rest), dict(known), dict(interventions)))
-    return np.minimum(values.reshape(len(values)), 1.0)
+    asked = Query(dict(rest), dict(known), dict(interventions))
+    values, _ = answer(network, cpts, asked)
+    probabilities = np.minimum(values.reshape(len(values)), 1.0)
+    shown = distribution_asked_for(network, asked)
+    return probabilities if shown is None else with_mean(probabilities, float(shown.sum()))
 
 
 def remaining(known: Known, event: Event) -> Event | None:

@@ -6,13 +6,14 @@ weighted by P(a | θ), are what would be believed after answer a, and
 
     expected reduction = Var(f) − Σ_a P(a) · Var(f | a)
 
-of a target f(θ) is a sum over groups of draws [pre-posterior analysis; Raiffa and Schlaifer, 1961]. Questions are about
-what an expert can know: arcs, configurations of parents that occur, and states; never the hidden effects of families.
+of a target f(θ) is a sum over groups of draws [pre-posterior analysis; Raiffa and Schlaifer, 1961]; for a decision it
+is the expected gain of deciding after the answer (`question_goals.py`). Questions are about what an expert can know:
+arcs, configurations of parents that occur, and states; never the hidden effects of families.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
@@ -20,22 +21,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.errors import OptionError, QueryError
+from credo.errors import OptionError
 from credo.knowledge.comparison import Approximation, Comparison
 from credo.knowledge.expressions import Probability, number_text, probabilities_in, probability_text
 from credo.knowledge.influence import Influence
 from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.names import name_text
-from credo.knowledge.query import Query, as_query
+from credo.knowledge.query import Query
 from credo.knowledge.spoken import about
 from credo.knowledge.state_order import LISTED
 from credo.model.expansion import expand
 from credo.model.network import Network
-from credo.posterior.draws import MOST_CELLS, MOST_DRAWS, PosteriorResult, cpts_under_draws, draw_count
+from credo.posterior.draws import MOST_DRAWS, PosteriorResult, cpts_under_draws, draw_count
 from credo.probability_texts import percent_digits, short_percent
+from credo.questions.decide import amount_text
 from credo.questions.question_draws import why_no_interval
+from credo.questions.question_goals import WHOLE, Goal, configuration_probabilities, goal_of
 from credo.results.fit_results import Fit
-from credo.statistics.questions import BatchedCPTs, answer, as_batch, factors_of
+from credo.statistics.questions import BatchedCPTs
 from credo.terminal import escape
 from credo.types import Json, Numbers
 
@@ -48,12 +51,12 @@ RELIABILITY = 0.9  # of an expert, while nothing else is known
 MOST_BINS = 5  # ranges between which an expert's number distinguishes at most
 NEARLY_CERTAIN = 0.1  # by which the numbers of a gate are off 0 and 1 in draws that count as one
 ABOUT_EQUAL = 0.05  # two probabilities that differ by less are about the same to an expert
-LEAST_MEAN = 1e-6  # of a number: a divergence in units of less says nothing
 LEAST_CONFIGURATION = 1e-6  # a configuration that is less probable does not occur
 MOST_CONFIGURATIONS = 200  # of one CPT about which questions are asked: the most probable
 MOST_PAIRS = 300  # of configurations of one CPT that are compared
 MOST_PARENTS = 5  # that somebody can keep in mind
 FEW = 5  # draws that are too few to know a variance from
+NOTHING = 1e-9  # a share of what is not known: a question that removes less removes nothing
 SHOWN = 5  # questions that a text lists
 
 
@@ -70,13 +73,17 @@ class AnswerChoice:
     probability : float
         How probable it is that the expert gives it.
     mean : float
-        What the target would be after it; NaN for the whole network.
+        What the target would be after it; NaN for the whole network, and for a decision by how much the best option
+        would be better than the second.
+    best : str
+        What the best option would be; empty where nothing is to be decided.
     """
 
     label: str
     statement: str
     probability: float
     mean: float
+    best: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,8 @@ class Question:
     answers : tuple
         The answers that are expected. A number is answered by a number or a range: these are examples.
     reduction : float
-        Which share of the target's variance the answer is expected to remove.
+        Which share of the target's variance the answer is expected to remove; of a decision, which share of what is
+        expected to be lost because the probabilities are not known.
     """
 
     kind: str
@@ -104,8 +112,15 @@ class Question:
     reduction: float
 
     @property
+    def is_about_decision(self) -> bool:
+        """Whether the target is what to do."""
+        return any(answer.best for answer in self.answers)
+
+    @property
     def narrowing(self) -> float:
-        """By which share the target's interval is expected to become narrower."""
+        """By which share the target's interval is expected to become narrower; of a decision, the reduction."""
+        if self.is_about_decision:
+            return self.reduction
         return float(1.0 - np.sqrt(max(0.0, 1.0 - self.reduction)))
 
     def __str__(self) -> str:
@@ -124,6 +139,13 @@ class Question:
         str
             A sentence and a line for each answer.
         """
+        if self.is_about_decision:
+            lines = [
+                f"  If the answer is “{each.label}” (probability {short_percent(each.probability)}), {each.best} would "
+                f"be best, by {amount_text(each.mean)}."
+                for each in self.answers
+            ]
+            return "\n".join([f"The answer is expected to avoid {short_percent(self.reduction)} of {LOSS}.", *lines])
         head = f"The answer is expected to narrow the interval of {target} by {short_percent(self.narrowing)}."
         if target == WHOLE:
             return f"The answer is expected to remove {short_percent(self.reduction)} of the uncertainty about it all."
@@ -135,7 +157,7 @@ class Question:
         return "\n".join([head, *lines])
 
 
-WHOLE = "the whole network"
+LOSS = "what is lost because the probabilities are not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +170,8 @@ class NextQuestions:
         What the answers are to narrow.
     deviation : float
         The standard deviation of the target under the draws; for the whole network the square root of twice the
-        expected divergence, in nats, of the true network from the learned one.
+        expected divergence, in nats, of the true network from the learned one; for a decision the utility that is
+        expected to be lost because the probabilities are not known.
     questions : tuple of Question
         The questions, the best first.
     """
@@ -169,9 +192,13 @@ class NextQuestions:
     def __str__(self) -> str:
         if not self.questions:
             return f"There is nothing left to ask about {self.target}."
-        lines = [f"Questions that would narrow {self.target} most:"]
+        decides = self.questions[0].is_about_decision
+        lines = [f"Questions that would {'help most to decide' if decides else 'narrow'} {self.target}"]
+        lines[0] += ":" if decides else " most:"
         for number, question in enumerate(self.questions[:SHOWN], start=1):
-            lines.append(f"{number}. {question.text} (narrower by {short_percent(question.narrowing)})")
+            gain = f"gains {amount_text(question.reduction * self.deviation)}"
+            gain = gain if decides else f"narrower by {short_percent(question.narrowing)}"
+            lines.append(f"{number}. {question.text} ({gain})")
         if len(self.questions) > SHOWN:
             lines.append(f"… and {len(self.questions) - SHOWN} more")
         return "\n".join(lines)
@@ -223,84 +250,18 @@ def next_questions(
         name: cpts_under_draws(posterior, network, min(MOST_DRAWS, draw_count(posterior)), name)
         for name in network.names
     }
-    goal = _goal(fit, network, draws, target)
+    goal = goal_of(fit, network, draws, target)
     found = []
     for candidate in candidates(fit, draws, goal.children, set(skip)):
         reduction, answers = _expected_reduction(candidate, goal, reliability)
-        if reduction > 0.0:
+        if reduction > NOTHING:
             found.append(Question(candidate.kind, candidate.text, candidate.about, answers, reduction))
     found.sort(key=lambda question: -question.reduction)
     return NextQuestions(goal.name, goal.deviation, tuple(found[:count]))
 
 
-# Targets --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """What is to be narrowed: numbers under each draw, by the CPT that a question has to be about to change them."""
-
-    name: str
-    values: Mapping[str, Numbers]  # (draws, numbers), by child; the same for all children of a single probability
-    total: float  # the variance of the target
-    children: tuple[str, ...]  # whose CPTs matter
-
-    @property
-    def deviation(self) -> float:
-        return float(np.sqrt(self.total))
-
-
-def _goal(fit: Fit, network: Network, draws: BatchedCPTs, target: str | Query | None) -> Goal:
-    if target is None or target == WHOLE:
-        return _whole_network(fit, draws)
-    asked = as_query(fit.network, target)
-    if len(asked.targets) != 1 or not all(asked.targets.values()):
-        raise QueryError(f"Questions narrow one number: give {asked} one target with a state.")
-    factors = factors_of(network, asked.targets, asked.evidence, asked.interventions, memory_limit=fit.memory_limit)
-    count = max(1, MOST_CELLS // max(1, factors.plan.cells))
-    needed = {name: cpt if len(cpt) == 1 else cpt[:count] for name, cpt in draws.items()}
-    values, _ = answer(network, needed, asked, memory_limit=fit.memory_limit)
-    values = values.reshape(len(values), 1)
-    size = max(len(cpt) for cpt in draws.values())
-    if len(values) < size:  # nothing varies, or the question is large
-        values = np.concatenate([values, np.full((size - len(values), 1), np.nan)])
-    if not np.isfinite(values).any():
-        raise QueryError(f"The network gives probability zero to what is given in {asked}.")
-    children = tuple(name for name in fit.network.names if name in factors.families)
-    total = float(np.nanvar(values, ddof=1)) if np.isfinite(values).sum() > 1 else 0.0
-    return Goal(str(asked), dict.fromkeys(children, values), total, children)
-
-
-def _whole_network(fit: Fit, draws: BatchedCPTs) -> Goal:
-    """All numbers of all CPTs, weighted so that their variance is twice the expected divergence of the network:
-
-        KL ≈ Σ_j P(configuration j) · Σ_k (θ_jk − mean_jk)² / (2·mean_jk).
-
-    A question moves its own CPT.
-    """
-    values, total = {}, 0.0
-    for name in fit.network.names:
-        if name in fit.network.forms or len(draws[name]) == 1:
-            continue
-        own = draws[name].reshape(len(draws[name]), -1, draws[name].shape[-1])
-        weight = configuration_probabilities(fit.network, name)[:, None] / np.maximum(own.mean(axis=0), LEAST_MEAN)
-        values[name] = (own * np.sqrt(weight)).reshape(len(own), -1)
-        total += float(values[name].var(axis=0, ddof=1).sum())
-    return Goal(WHOLE, values, total, tuple(values))
-
-
-def configuration_probabilities(network: Network, name: str) -> Numbers:
-    """How probable each configuration of a variable's parents is, (configurations,)."""
-    parents = network.parents[name]
-    if not parents:
-        return np.ones(1)
-    expanded = expand(network).network
-    values, _ = answer(expanded, as_batch(expanded), Query(dict.fromkeys(parents, ())))
-    return np.asarray(values[0].ravel(), dtype=np.float64)
-
-
 def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) -> tuple[float, tuple[AnswerChoice, ...]]:
-    """The expected reduction of the target's variance, as a share of it, and what each answer would mean."""
+    """By which share less is expected not to be known after the answer, and what each answer would mean."""
     values = goal.values[candidate.child]
     usable = np.isfinite(values).all(axis=1)
     values, codes = values[usable], candidate.answers[usable]
@@ -310,7 +271,7 @@ def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) ->
     member = np.zeros((kinds, len(values)))
     member[codes, np.arange(len(values))] = 1.0
     center = values.mean(axis=0)
-    shifted = values - center
+    shifted = values - (0.0 if goal.options else center)  # squares of small numbers keep their digits
     counts, sums, squares = member.sum(axis=1), member @ shifted, member @ (shifted * shifted)
     wrong = (1.0 - reliability) / max(1, kinds - 1)
     own = reliability - wrong
@@ -320,18 +281,18 @@ def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) ->
 
     weights, first, second = mixed(counts), mixed(sums), mixed(squares)
     weights = np.maximum(weights, np.finfo(float).tiny)  # an answer that no draw gives
-    means = first / weights[:, None]
     squared = reliability**2 * counts + wrong**2 * (len(values) - counts)  # Σ of squared weights
     effective = np.maximum(weights**2 / np.maximum(squared, np.finfo(float).tiny), 2.0)
-    variances = (second / weights[:, None] - means**2) * (effective / (effective - 1.0))[:, None]
-    within = np.where(counts < FEW, shifted.var(axis=0, ddof=1).sum(), variances.sum(axis=1))
+    every = np.array([float(len(values))])
+    before = float(goal.left(every, sums.sum(axis=0)[None], squares.sum(axis=0)[None], every)[0])
+    left = np.where(counts < FEW, before, goal.left(weights, first, second, effective))
     chance = weights / weights.sum()
-    before = float(shifted.var(axis=0, ddof=1).sum())
-    reduction = (before - float((chance * within).sum())) / goal.total
+    reduction = (before - float((chance * left).sum())) / goal.total
+    outcomes = [goal.outcome(mean + (0.0 if goal.options else center)) for mean in first / weights[:, None]]
     answers = tuple(
-        AnswerChoice(label, statement, float(p), float(m + c) if values.shape[1] == 1 else float("nan"))
-        for label, statement, p, m, c in zip(
-            candidate.labels, candidate.statements, chance, means[:, 0], np.broadcast_to(center[0], kinds), strict=True
+        AnswerChoice(label, statement, float(p), mean, best)
+        for label, statement, p, (mean, best) in zip(
+            candidate.labels, candidate.statements, chance, outcomes, strict=True
         )
     )
     return min(1.0, reduction), answers

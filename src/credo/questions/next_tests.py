@@ -25,6 +25,7 @@ from credo.knowledge.decisions import decision_problem
 from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
+from credo.model.gates import GateForm
 from credo.model.network import Network
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import belief_digits, short_percent
@@ -161,10 +162,14 @@ def next_for(fit: Fit, question: str) -> NextTests | None:
 def _candidates(
     fit: Fit, candidates: Sequence[str] | None, excluded: set[str], unlikely: set[str] | frozenset[str] = frozenset()
 ) -> list[str]:
-    """What can be observed: the variables given, or all that have a column and are not known yet."""
+    """What can be observed: the variables given, or all that have a column and are not known yet.
+
+    Without a table nothing has a column: everything is a test then, but for gates, which follow from their inputs.
+    """
     names = fit.network.names
     if candidates is None:
-        hidden = {each.variable for each in fit.findings if each.kind == "hidden"} if fit.rows else set()
+        gates = {name for name, form in fit.network.forms.items() if isinstance(form, GateForm)}
+        hidden = set(fit.without_column) if fit.rows else gates  # what nobody looks at cannot be observed
         found = [name for name in names if name not in excluded | hidden | unlikely]
     else:
         for name in candidates:

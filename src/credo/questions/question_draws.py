@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from credo.knowledge.query import Query
 from credo.model.network import Network
 from credo.posterior.draws import (
     LEAST_DRAWS,
@@ -62,6 +63,35 @@ def cpt_distribution(network: Network, name: str, given: Mapping[str, tuple[str,
         return None
     place = tuple(network.states(parent).index(given[parent][0]) for parent in network.parents[name])
     return np.asarray(network.cpt_array(name)[place], dtype=np.float64)
+
+
+def distribution_asked_for(network: Network, asked: Query) -> Numbers | None:
+    """The numbers of a CPT that a question asks for, where it asks for nothing else.
+
+    Their means are known better than the mean over a thousand draws, and `Fit.cpt` shows them.
+    """
+    if len(asked.targets) != 1:
+        return None
+    ((name, states),) = asked.targets.items()
+    given = {**asked.evidence, **{each: (state,) for each, state in asked.interventions.items()}}
+    if asked.interventions and set(given) != set(network.parents[name]):
+        return None
+    known = cpt_distribution(network, name, given)
+    if known is None or not states:
+        return known
+    chosen = known[[network.states(name).index(state) for state in states]]
+    total: Numbers = chosen.sum(keepdims=True)
+    return np.minimum(total, 1.0)  # of all states, the sum may be above one by a rounding
+
+
+def with_mean(probabilities: Numbers, mean: float) -> Numbers:
+    """Probabilities under draws, moved in proportion so that they have this mean and stay between 0 and 1."""
+    own = float(np.nanmean(probabilities))
+    if own == mean or not 0.0 < own < 1.0:
+        return probabilities
+    if mean < own:
+        return probabilities * (mean / own)
+    return np.asarray(1.0 - (1.0 - probabilities) * ((1.0 - mean) / (1.0 - own)), dtype=np.float64)
 
 
 def _asks_for_cpt(network: Network, name: str, given: Iterable[str]) -> bool:

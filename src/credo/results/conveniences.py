@@ -421,7 +421,8 @@ class FitConveniences:
         Parameters
         ----------
         target
-            A question whose answer is one number, such as `P(lung=yes | xray=yes)`; the whole network if not given.
+            A question whose answer is one number, such as `P(lung=yes | xray=yes)`; a decision, with what is known:
+            `treat`, or `treat | xray=yes`; the whole network if not given.
         count
             How many questions to return.
         reliability

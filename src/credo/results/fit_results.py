@@ -88,6 +88,8 @@ class Fit(FitConveniences):
         The table's file, its fingerprint, and when it was learned; None in files of earlier versions.
     trail
         The audit trail: when, from which tables and by which statements it was learned and updated.
+    without_column
+        The variables that have no column in the data: hidden ones, and gates that follow from other columns.
     """
 
     network: Network
@@ -110,6 +112,7 @@ class Fit(FitConveniences):
     row_sample: RowSample | None = field(default=None, repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False, compare=False)
     trail: tuple[Step, ...] = field(default=(), repr=False, compare=False)
+    without_column: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _request: Request | None = field(default=None, repr=False, compare=False)
 
     @property
