@@ -37,7 +37,14 @@ from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
 from credo.estimation.unshared import unshared
 from credo.explain.contradictions import contradiction_findings, contradictions
-from credo.explain.doubting import doubted_numbers, doubted_statements, is_doubt_asked_for, undoubted_findings
+from credo.explain.doubting import (
+    contradicted_experts,
+    doubted_experts,
+    doubted_numbers,
+    doubted_statements,
+    is_doubt_asked_for,
+    undoubted_findings,
+)
 from credo.explain.form_suggestions import form_suggestions
 from credo.explain.orders_used import order_findings
 from credo.explain.statement_references import StatementReference, references_to, with_places
@@ -76,6 +83,7 @@ from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
 from credo.statistics.counts import less
 from credo.statistics.counts_file import with_counts, without_counts
+from credo.statistics.expert_weights import weighed
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import PriorLike, as_prior
@@ -245,13 +253,15 @@ def learn(
         doubts = None
         if len(model.doubted):
             doubts = doubted_statements(known, model.stated, model.doubted, doubt, model.expansion.network, model.kept)
+        doubted = doubted_experts(known, doubt)
         for add_rows in (False, True):  # as rows, some evidence needs no luck with draws, and mixes slowly
             problem, table = prepare(
                 model, source, method=request.method, prior=request.prior, weights=weights, seed=request.seed,
                 options=request.options, memory_limit=memory_limit, progress=shares_of(READING_DATA, notify),
                 doubts=doubts, must_doubt=is_doubt_asked_for(known, doubt), add_rows=add_rows,
-                executor=executor_for(executor, memory_limit),
+                executor=executor_for(executor, memory_limit), doubted_experts=doubted,
             )  # fmt: skip
+            evidence = weighed(model.stated.evidence, doubted, problem.data.expert_weights)
             notify(ProgressEvent(ESTIMATING))
             _check_memory(problem, notify)
             refuse = partial(_require_no_proof, problem, known, problem.model.doubted)
@@ -261,9 +271,9 @@ def learn(
             with _explaining(problem, known):
                 estimate = partial(_estimate, examined=table.examined)
                 try:
-                    solution = with_evidence(problem, model.stated.evidence, estimate)
+                    solution = with_evidence(problem, evidence, estimate)
                 except SamplingError:
-                    if add_rows or not any(map(can_be_rows, model.stated.evidence)):
+                    if add_rows or not any(map(can_be_rows, evidence)):
                         raise
                     continue
                 is_hard = any(each.confidence is None for each in problem.model.constraints.network_constraints)
@@ -280,17 +290,18 @@ def learn(
         of_rows = problem.data.counts if problem.data.of_rows is None else problem.data.of_rows
         log_likelihood = log_likelihood_of_counts(whole, of_rows)
     else:
-        log_likelihood -= log_likelihood_of_added(problem, model.stated.evidence, whole.cpts)
+        log_likelihood -= log_likelihood_of_added(problem, evidence, whole.cpts)
     if solution.log_likelihood is not None and problem.data.of_rows is not None:  # of rows and cases together
         log_likelihood -= log_likelihood_of_counts(whole, less(problem.data.counts, problem.data.of_rows))
     learned = collapsed(model.expansion, whole.cpts, problem.model.constraints, rescale=solution.posterior is None)
     contradicted = contradictions(known, model.stated, problem.data.counts, problem.settings.seed)
-    doubted = set(problem.model.doubted.tolist())  # how probable these are is said elsewhere
-    contradicted = tuple(each for each in contradicted if each.statement.number not in doubted)
+    unsure = set(problem.model.doubted.tolist())  # how probable these are is said elsewhere
+    contradicted = tuple(each for each in contradicted if each.statement.number not in unsure)
     learned = with_ranges(learned, table.numbers)
     assert problem.settings.method is not None
     findings = (
         *contradiction_findings(contradicted),
+        *contradicted_experts(problem.data.expert_weights),
         *only_checked(learned, known, problem.binds_any_probability, model.stated),
         *(each for each in taken if each.kind != MISSING_VALUES),  # once, of the rows that are learned from
         *table.findings,

@@ -47,6 +47,7 @@ from credo.options import Options, TieReading
 from credo.sampling.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.evidence import cases_as_counts, evidence_as_rows
+from credo.statistics.expert_weights import DoubtedNumbers, expert_weights, weighed
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
 from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior, prior_vector
 from credo.statistics.tied_columns import stream_with_ties
@@ -142,8 +143,11 @@ def prepare(
     must_doubt: bool = True,
     executor: Executor | None = None,
     add_rows: bool = False,
+    doubted_experts: DoubtedNumbers | None = None,
 ) -> tuple[Problem, PreparedData]:
     """Read and count the table, choose the method, and put everything together.
+
+    `doubted_experts` are those whose numbers may be wrong: rows decide how far these count.
 
     With `add_rows`, evidence given nothing is rows in which all else is missing, for methods that draw as well.
 
@@ -171,14 +175,17 @@ def prepare(
     else:
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
     prior, cases = _as_cases(named, prior, model, table.counts.layout)
+    doubted_experts = doubted_experts or DoubtedNumbers()
+    own_weights = expert_weights(model.stated.evidence, doubted_experts, table.counts, model.expansion.network)
+    evidence = weighed(model.stated.evidence, doubted_experts, own_weights)
     if uses_knowledge:
-        cases = _added(cases, cases_as_counts(model.stated.evidence, table.counts.layout))
+        cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)
     added = None
     if uses_knowledge and (add_rows or (named or choose_method("auto", prior is not None)).estimate_drawing is None):
-        added = evidence_as_rows(model.stated.evidence, model.expansion.network)
+        added = evidence_as_rows(evidence, model.expansion.network)
     read_rows = table.dataset
     if added is not None:
         complete = (table.counts,) if rows_alone is None or cases is None else (rows_alone, cases)
@@ -203,6 +210,7 @@ def prepare(
             tie_reading,
             added_rows=0 if added is None else len(added),
             of_rows=rows_alone,
+            expert_weights=own_weights if uses_knowledge else {},
         ),
         Settings(chosen, soft_weight, seed, options, memory_limit),
     )

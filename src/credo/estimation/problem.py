@@ -71,6 +71,7 @@ class Data:
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     added_rows: int = 0  # of the dataset, at its end, that statements add
     of_rows: Counts | None = None  # those of rows alone, where statements that weigh like cases add to `counts`
+    expert_weights: Mapping[str, float] = field(default_factory=dict)  # of experts whose numbers may be wrong
 
 
 @dataclass(frozen=True, slots=True, eq=False)

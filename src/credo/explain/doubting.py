@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 
@@ -15,13 +15,15 @@ from credo.estimation.problem import Problem
 from credo.explain.plausibility import plausibilities
 from credo.explain.statement_effects import LEAST_CHANGE_OF_MEAN, Change, StatementEffect
 from credo.findings import Finding
-from credo.knowledge import Knowledge
+from credo.knowledge import ExpertNumber, Knowledge
 from credo.knowledge.experts import Expert as NamedExpert
 from credo.knowledge.experts import expert_of
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
+from credo.probability_texts import short_percent
 from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, probability_without, weights_without
 from credo.sampling.general_updates import DrawnGeneral, GeneralRegion, with_general_blocks
+from credo.statistics.expert_weights import DoubtedNumbers
 from credo.statistics.network_statements import NetworkStatements
 from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
@@ -32,6 +34,7 @@ GENERAL_DRAWS = 300  # of all CPTs, for each of these, to see how narrow a state
 LEAST_GENERAL_DRAWS, GENERAL_CELLS = 20, 1_000_000_000  # … fewer where that would visit more cells of cliques
 NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
+LEAST_SHARE_OF_CASES = 0.5  # of an expert's numbers: what counts for less is contradicted
 
 
 def given_reliability(doubt: bool | float) -> float | None:
@@ -75,6 +78,40 @@ def doubted_numbers(knowledge: Knowledge, stated: Constraints, doubt: bool | flo
             "out, or use method=cmap, which makes a cost of a confidence."
         )
     return np.array(sorted(about & unsure), dtype=np.int64)
+
+
+def doubted_experts(knowledge: Knowledge, doubt: bool | float) -> DoubtedNumbers:
+    """Whose numbers may be wrong: those in experts' blocks, and all others where doubt is asked for."""
+    anyone = given_reliability(doubt)
+    every = anyone is not None or doubt is True
+    expert_of_number: dict[int, str] = {}
+    reliabilities: dict[str, float] = {}
+    for number, statement in enumerate(knowledge.statements):
+        if (own := expert_of(statement)) is not None and own.reliability is not None:
+            reliabilities[own.name] = _mean_reliability(_expert(own))
+        if isinstance(statement, ExpertNumber) and (own is not None or every):
+            expert_of_number[number] = "" if own is None else own.name
+    for name in expert_of_number.values():
+        reliabilities.setdefault(name, _mean_reliability(Expert(name, None if name else anyone)))
+    return DoubtedNumbers(expert_of_number, reliabilities)
+
+
+def _mean_reliability(expert: Expert) -> float:
+    first, second = expert.prior
+    return first / (first + second) if expert.reliability is None else expert.reliability
+
+
+def contradicted_experts(weights: Mapping[str, float]) -> list[Finding]:
+    """The findings that experts' numbers count for much less than was said."""
+    return [
+        Finding(
+            "expert weight",
+            f"The {f'numbers of {name}' if name else 'stated numbers'} count as {short_percent(weight)} of the cases that "
+            "they were said to be worth: rows, studies or other experts say otherwise.",
+        )
+        for name, weight in weights.items()
+        if weight < LEAST_SHARE_OF_CASES
+    ]
 
 
 def _about_products(stated: Constraints) -> set[int]:

@@ -49,6 +49,8 @@ class EvidenceUsed:
     share
         How much of what is known of the number it contributed by itself: its precision divided by that of the result;
         None without draws, and where the variation between studies is learned.
+    weight
+        Which part of its cases counts, where its expert may be wrong; None for all others.
     """
 
     statement: StatementReference
@@ -58,6 +60,7 @@ class EvidenceUsed:
     data: str
     result: str
     share: float | None = None
+    weight: float | None = None
 
 
 def evidence_used(
@@ -66,19 +69,23 @@ def evidence_used(
     """Every expert's number and study of a fit, in the order of the statements."""
     stated = problem.model.stated
     references = references_to(knowledge.statements)
-    thetas = _thetas(problem, posterior, cpts)
+    thetas, weights = _thetas(problem, posterior, cpts), problem.data.expert_weights
     found = []
     for record in () if stated is None else stated.evidence:
         statement = knowledge.statements[record.statement]
         assert isinstance(statement, ExpertNumber | Study | EffectStudy)
         given, data, result = _texts(record, problem, thetas)
-        share = _share(record, problem, thetas)
+        weight = None
         source = "" if isinstance(statement, ExpertNumber) else statement.source
         if isinstance(statement, ExpertNumber):
             given = f"{given}, {understood(statement)}"
             source = "" if statement.expert is None else statement.expert.name
+            if statement.expert is not None or "" in weights:
+                weight = weights.get(source)
+        share = _share(record, problem, thetas)
+        share = share if share is None or weight is None else min(1.0, share * weight)
         reference = references[record.statement]
-        found.append(EvidenceUsed(reference, source, subject_of(statement), given, data, result, share))
+        found.append(EvidenceUsed(reference, source, subject_of(statement), given, data, result, share, weight))
     return tuple(found)
 
 

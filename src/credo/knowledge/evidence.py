@@ -250,16 +250,26 @@ def understood(statement: Evidence) -> str:
     return f"{text}, {statement.level:.0%} between {low:.1%} and {high:.1%}"
 
 
+def curve_of(statement: Evidence) -> tuple[float, float] | None:
+    """The Beta distribution that an expert's number stands for; None where it is no curve."""
+    if not isinstance(statement, ExpertNumber) or len(statement.values) > 2:
+        return None
+    first, second = equivalent_cases(statement)
+    first, second = (second, first) if len(statement.values) == 2 else (first, second)
+    low, high = beta_interval(first, second, CURVE_LEVEL) if min(first, second) > 0.0 else (0.0, 0.0)
+    return (first, second) if low < high else None
+
+
 def curve(statement: Evidence) -> str:
-    """The curve of an expert's number, as a line of blocks between the ends of its 99% interval; else nothing."""
+    """The curve of an expert's number, as a line of blocks between the ends of its 99% interval; else nothing.
+
+    Of a whole distribution with two states it is that of the second.
+    """
     from scipy.stats import beta
 
-    if not isinstance(statement, ExpertNumber) or len(statement.values) > 1:
+    if (cases := curve_of(statement)) is None:
         return ""
-    first, second = cases = equivalent_cases(statement)
-    low, high = beta_interval(first, second, CURVE_LEVEL) if min(cases) > 0.0 else (0.0, 0.0)
-    if not low < high:
-        return ""
+    low, high = beta_interval(*cases, CURVE_LEVEL)
     width = (high - low) / CURVE_WIDTH
     heights = [beta.pdf(low + (k + 0.5) * width, *cases) for k in range(CURVE_WIDTH)]
     top = max(heights)

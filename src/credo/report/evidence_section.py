@@ -7,7 +7,7 @@ from credo.posterior.draws import PosteriorResult
 from credo.results.fit_results import Fit
 from credo.terminal import escape
 
-_HEADINGS = ("about", "source", "given [95%]", "rows", "result [95%]", "its share of what is known")
+_HEADINGS = ("about", "source", "given [95%]", "rows", "result [95%]", "counts as", "its share of what is known")
 
 
 def evidence_section(fit: Fit) -> str:
@@ -17,12 +17,25 @@ def evidence_section(fit: Fit) -> str:
     posterior = fit.posterior if isinstance(fit.posterior, PosteriorResult) else None
     learned = {name: fit.network.cpts[name] for name in fit._problem.model.names if name in fit.network.cpts}
     rows = [
-        (each.subject, each.source or each.statement.place or "", each.given, each.data, each.result, _share(each))
+        (
+            each.subject,
+            each.source or each.statement.place or "",
+            each.given,
+            each.data,
+            each.result,
+            _weight(each),
+            _share(each),
+        )
         for each in evidence_used(fit.knowledge, fit._problem, posterior, learned)
     ]
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in _HEADINGS)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _weight(used: EvidenceUsed) -> str:
+    """Which part of its cases an expert's number has, where the expert may be wrong."""
+    return "all" if used.weight is None else f"{used.weight:.0%}"
 
 
 def _share(used: EvidenceUsed) -> str:
