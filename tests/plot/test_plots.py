@@ -195,3 +195,23 @@ def test_what_is_no_fit_is_refused_in_a_sentence() -> None:
 def test_a_page_is_a_number(fit: credo.Fit) -> None:
     with pytest.raises(OptionError, match="there is no page x"):
         plot.cpt(fit, "coma", page="x")  # type: ignore[arg-type]
+
+
+def test_experts_numbers_are_curves_beside_what_was_learned() -> None:
+    text = (
+        "variables smoke, lung: no, yes\nlung depends on smoke\nP(lung=yes | smoke=yes) is 12%, worth 50 cases\n"
+        "P(lung | smoke=no) is 97%, 3%, worth 20 cases\nP(lung=yes) is 5%, worth 100 cases\n"
+    )
+    check = credo.check(text)
+    assert [each.cases for each in check.curves] == [(6.0, 44.0), pytest.approx((0.6, 19.4)), (5.0, 95.0)]
+    axes = credo.plot.expert_numbers(check)
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["P(lung=yes)", "P(lung | smoke=no)", "P(lung=yes | smoke=yes)"]
+    fit = credo.fit(text)
+    dots = [line.get_xdata()[0] for line in credo.plot.expert_numbers(fit).lines]
+    asked = ("P(lung=yes)", "P(lung=yes | smoke=no)", "P(lung=yes | smoke=yes)")
+    assert dots == pytest.approx([fit.query(each).probability for each in asked], abs=2e-3)
+    with pytest.raises(credo.OptionError, match="No expert gave a number"):
+        credo.plot.expert_numbers(
+            credo.check("variables smoke, lung: no, yes\nsmoke does not affect lung\nlung depends on smoke")
+        )

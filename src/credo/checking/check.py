@@ -55,6 +55,7 @@ from credo.results.check_results import (
     Resolution,
     StatementCheck,
     VacuousStatement,
+    expert_curves,
 )
 from credo.statistics.counts import Counts
 from credo.types import Seed, TableLike
@@ -212,6 +213,7 @@ def _check(
             for each in knowledge.statements
             if isinstance(each, Evidence) or is_spoken(each)
         ),
+        curves=expert_curves(knowledge.statements),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),
         not_checked=(
             *_not_checked(summary, constraints, references),

@@ -106,8 +106,8 @@ def contradicted_experts(weights: Mapping[str, float]) -> list[Finding]:
     return [
         Finding(
             "expert weight",
-            f"The {f'numbers of {name}' if name else 'stated numbers'} count as {short_percent(weight)} of the cases that "
-            "they were said to be worth: rows, studies or other experts say otherwise.",
+            f"The {f'numbers of {name}' if name else 'stated numbers'} count as {short_percent(weight)} of the cases "
+            "that they were said to be worth: rows, studies or other experts say otherwise.",
         )
         for name, weight in weights.items()
         if weight < LEAST_SHARE_OF_CASES

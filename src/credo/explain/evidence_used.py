@@ -89,6 +89,30 @@ def evidence_used(
     return tuple(found)
 
 
+def learned_of(
+    knowledge: Knowledge, problem: Problem, posterior: PosteriorResult, cpts: Mapping[str, Numbers]
+) -> dict[int, tuple[float, float, float]]:
+    """What was learned of each expert's number, by the number of its statement: the mean and the 95% interval."""
+    thetas = _thetas(problem, posterior, cpts)
+    found = {}
+    for record in () if problem.model.stated is None else problem.model.stated.evidence:
+        if isinstance(record, Cases) and len(record.counts) == 2:
+            statement = knowledge.statements[record.statement]
+            assert isinstance(statement, ExpertNumber | Study)
+            states = problem.model.network.states(record.variable)
+            event = states.index(str(statement.probability.states[0])) if statement.probability.states else 1
+            place = problem.layout.offsets[record.variable] + record.configuration * 2 + event
+            values = thetas[:, place]
+        elif isinstance(record, CountEvidence):
+            density = EvidenceDensity.of([_plain(record)], problem.layout, problem.model.network)
+            values = density.probabilities(thetas)[:, 0]
+        else:
+            continue
+        mean, low, high = _summary(values).tolist()
+        found[record.statement] = mean, low, high
+    return found
+
+
 def _thetas(problem: Problem, posterior: PosteriorResult | None, cpts: Mapping[str, Numbers]) -> Numbers:
     start = problem.layout.pack({**problem.model.network.cpts, **cpts})
     if posterior is None:

@@ -16,21 +16,15 @@ def evidence_section(fit: Fit) -> str:
         return ""
     posterior = fit.posterior if isinstance(fit.posterior, PosteriorResult) else None
     learned = {name: fit.network.cpts[name] for name in fit._problem.model.names if name in fit.network.cpts}
-    rows = [
-        (
-            each.subject,
-            each.source or each.statement.place or "",
-            each.given,
-            each.data,
-            each.result,
-            _weight(each),
-            _share(each),
-        )
-        for each in evidence_used(fit.knowledge, fit._problem, posterior, learned)
-    ]
+    rows = [_row(each) for each in evidence_used(fit.knowledge, fit._problem, posterior, learned)]
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in _HEADINGS)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row(used: EvidenceUsed) -> tuple[str, ...]:
+    source = used.source or used.statement.place or ""
+    return used.subject, source, used.given, used.data, used.result, _weight(used), _share(used)
 
 
 def _weight(used: EvidenceUsed) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from math import isfinite
@@ -10,6 +11,7 @@ from credo.errors import listing
 from credo.explain.contradictions import Contradiction
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference
+from credo.knowledge.evidence import ExpertNumber, curve_of, subject_of
 from credo.results.conveniences import CheckConveniences
 from credo.types import Json
 
@@ -223,6 +225,34 @@ class StatementCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertCurve:
+    """An expert's number as the Beta distribution that it stands for.
+
+    Attributes
+    ----------
+    number
+        The position of the statement in the knowledge, from 0.
+    subject
+        What it is about.
+    cases
+        How many cases of the event and of all else it weighs: the parameters of the distribution.
+    """
+
+    number: int
+    subject: str
+    cases: tuple[float, float]
+
+
+def expert_curves(statements: Iterable[object]) -> tuple[ExpertCurve, ...]:
+    """The experts' numbers among statements that are Beta distributions."""
+    return tuple(
+        ExpertCurve(number, subject_of(each), cases)
+        for number, each in enumerate(statements)
+        if isinstance(each, ExpertNumber) and (cases := curve_of(each)) is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Check(CheckConveniences):
     """Whether the knowledge can hold, and what follows from it.
 
@@ -276,6 +306,8 @@ class Check(CheckConveniences):
         What was taken from the data because the knowledge does not declare it: states, cut points, unused columns.
     suspected
         The smallest set of statements that a search found not to go together, where it is no proof; else empty.
+    curves
+        The experts' numbers that are Beta distributions.
     """
 
     feasible: bool
@@ -302,6 +334,7 @@ class Check(CheckConveniences):
     seconds: float
     from_table: tuple[str, ...] = ()
     suspected: tuple[StatementReference, ...] = ()
+    curves: tuple[ExpertCurve, ...] = ()
 
     @property
     def exit_code(self) -> int:
