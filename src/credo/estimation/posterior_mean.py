@@ -64,9 +64,8 @@ def _has_influences_alone(problem: Problem) -> bool:
     What was stated decides, so that a fit that leaves a statement out, to see what it changed, has the same prior.
     """
     constraints = problem.model.stated or problem.model.constraints
-    alone = [each.statement for each in constraints.influences if each.alone]
-    others = constraints.network_constraints or constraints.products or constraints.ties
-    return problem.model.doubts is None and not others and bool(np.isin(constraints.linear.statements, alone).all())
+    others = constraints.network_constraints or constraints.products
+    return problem.model.doubts is None and not others and bool(constraints.linear.hard.all())
 
 
 def _have_one_likelihood(problem: Problem, rows: Incomplete) -> bool:

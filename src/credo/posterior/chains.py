@@ -1,4 +1,4 @@
-"""Markov chains of all CPTs: each step moves the coordinates of every CPT, then the parameters of the prior."""
+"""Markov chains of all CPTs: a step moves the base of each CPT, the prior that they share, and what statements link."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credo.core.boundaries import Boundaries
-from credo.core.hierarchy import FamilyChain
+from credo.core.additive_base import AdditiveBase
+from credo.core.linked_distributions import LinkedDistributions
 from credo.core.network_prior import NetworkPrior
-from credo.core.trajectory import Trajectories
 from credo.posterior.model import SampledModel
+from credo.posterior.observed import ObservedTrajectories
 from credo.types import Numbers
+
+ROUNDS = 3  # in which linked distributions move, for each step of the bases
 
 
 @dataclass(frozen=True, slots=True)
 class PriorConstants:
     """The constants of the prior; [the method](docs/method.md) says what they mean and how little depends on them."""
 
-    centres: tuple[float, float, float] = (
-        0.5,
-        0.0,
-        -0.7,
-    )  # of log widths: intercepts, slopes and rests relative to them
+    centres: tuple[float, float, float] = (0.5, 0.0, -0.7)  # of log widths: intercepts, slopes and rests
     deviations: tuple[float, float, float] = (0.7, 0.7, 0.7)  # of what a network's centres may be
     spreads: tuple[float, float, float] = (0.8, 1.0, 1.0)  # of widths around these
-    widths: tuple[float, ...] = (0.1, 0.3, 0.9, 2.5, 6.0)  # of deviations, from following the base to being free
-    shares: tuple[float, ...] = (1.2, 1.2, 0.5, 0.3, 0.3)  # of a CPT's configurations with each: Dirichlet parameters
+    following: tuple[float, ...] = (100.0, 12.0, 1.5)  # strengths of distributions that follow the base
+    free: tuple[float, ...] = (0.2, 1.0, 30.0)  # and of those around the uniform one
+    shares: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)  # of a network's configurations with each
+    concentration: float = 3.0  # of the shares of a CPT around those of its network
 
 
 CompleteRows = Callable[[Numbers], Numbers]  # from θ to counts of completed rows, both (cells of the layout,)
@@ -46,92 +46,83 @@ class Chain:
         start: Numbers,  # (cells of the layout,) θ
         likelihood: Likelihood | None = None,
         complete: CompleteRows | None = None,
-        roughly: Numbers | None = None,  # counts to expect where some are missing
     ) -> None:
-        self.model, self._fixed = model, counts
-        self._theta = start[model.cells]
-        self._logs = np.log(np.maximum(self._theta, 1e-300))
+        self.model, self._fixed, self._complete = model, counts, complete
+        self._theta = np.ascontiguousarray(start[model.cells])
         self._counts = np.ascontiguousarray(counts[model.cells])
         self._whole = start.copy()
-        self._centres, self._spreads = np.array(constants.centres), np.array(constants.spreads)
-        self._likelihood, self._complete = likelihood, complete
-        self.families: list[FamilyChain] = []
-        self._steps = 0
-        boundaries = [self._boundaries(group) for group in range(len(model.groups))]
+        base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
+        centres, spreads = np.array(constants.centres), np.array(constants.spreads)
+        log_shares = np.zeros((len(model.families), len(strengths)))
+        family_of = np.repeat(np.arange(len(model.families)), [len(each.kept) for each in model.families])
+        self._linked = LinkedDistributions(
+            model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths,
+            [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
+            (model.rows.starts, model.rows.cells, model.rows.coefficients, model.rows.bounds),
+            np.full(len(model.rows), -1), np.zeros(0), [*seed, len(model.families)],
+        )  # fmt: skip
+        is_linked = np.zeros(len(family_of), dtype=np.int8)
+        is_linked[np.asarray(self._linked.linked_distributions)] = 1
+        self._is_linked: list[np.ndarray] = []
+        self.families: list[AdditiveBase] = []
         distribution = 0
-        for group, members in enumerate(model.groups):
-            for i in members:
-                family = model.families[i]
-                cells = slice(family.first, family.first + family.size)
-                own = FamilyChain(
-                    family.sizes, family.states, family.parent_states[family.kept],
-                    self._counts[cells].reshape(-1, family.states), constants.widths, self._centres, self._spreads,
-                    [*seed, i], self._theta, self._logs, family.first, distribution, family.signs, boundaries[group],
-                    model.barred[cells].reshape(-1, family.states),
-                )  # fmt: skip
-                if roughly is not None:
-                    own.set_information(roughly[family.cells[family.kept]])
-                own.start(start[family.cells[family.kept]])
-                self.families.append(own)
-                distribution += len(family.kept)
-        self._separate = [
-            Trajectories([self.families[i] for i in members], boundaries[group], [*seed, len(model.families) + group])
-            for group, members in enumerate(model.groups)
-            if any(len(model.families[i].kept) for i in members)
-        ]
-        self._joint = None
-        if likelihood is not None:
-            everything = self._boundaries(None)
-            self._joint = Trajectories(self.families, everything, [*seed, -1 % 2**32], self._expect)
+        for number, family in enumerate(model.families):
+            cells = slice(family.first, family.first + family.size)
+            shape = (len(family.kept), family.states)
+            self.families.append(
+                AdditiveBase(
+                    family.sizes, family.states, family.parent_states[family.kept], self._counts[cells].reshape(shape),
+                    strengths, len(constants.following), centres, spreads, [*seed, number], family.signs, None,
+                    model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
+                )
+            )  # fmt: skip
+            self._is_linked.append(is_linked[distribution : distribution + shape[0]])
+            distribution += shape[0]
         self.prior = NetworkPrior(
-            self.families, self._centres, self._spreads, np.array(constants.centres), np.array(constants.deviations),
-            np.array(constants.shares), [*seed, -2 % 2**32],
+            self.families, centres, spreads, np.array(constants.centres), np.array(constants.deviations),
+            np.array(constants.shares), constants.concentration, [*seed, -2 % 2**32],
         )  # fmt: skip
+        self._views = [
+            self._theta[each.first : each.first + each.size].reshape(-1, each.states) for each in model.families
+        ]
         self._buffers = [np.empty((3, *family.cells.shape)) for family in model.families]
-
-    def _boundaries(self, group: int | None) -> Boundaries | None:
-        model = self.model
-        members = range(len(model.families)) if group is None else model.groups[group]
-        chosen = np.arange(len(model.rows)) if group is None else np.flatnonzero(model.row_group == group)
-        if not len(chosen) and not any(model.families[i].signs.any() for i in members):
-            return None
-        rows = model.rows.take(chosen)
-        first, last = model.families[members[0]], model.families[members[-1]]
-        return Boundaries(
-            rows.starts, rows.cells, rows.coefficients, rows.bounds, model.first_cell, self._theta, self._logs,
-            first.first, last.first + last.size,
-        )  # fmt: skip
-
-    def _expect(self) -> float:
-        """The log-likelihood of incomplete rows at θ; the families' counts become expected ones."""
-        assert self._likelihood is not None
-        self._whole[self.model.cells] = np.maximum(self._theta, 1e-300)
-        expected, value = self._likelihood(self._whole)
-        self._counts[:] = expected[self.model.cells]
-        return value
+        self._observed = None
+        if likelihood is not None:
+            self._observed = ObservedTrajectories(model, likelihood, is_linked, [*seed, -1 % 2**32])
 
     def step(self, adapting: bool) -> None:
         """Move everything once."""
-        if self._joint is not None:
-            assert self._complete is not None
-            self._joint.run(adapting)
+        if self._complete is not None:
             self._whole[self.model.cells] = np.maximum(self._theta, 1e-300)
             self._counts[:] = (self._fixed + self._complete(self._whole))[self.model.cells]
-        for trajectories in self._separate:
-            trajectories.run(adapting)
-        self._steps += 1
+            for family in self.families:
+                family.count()
         for family in self.families:
-            family.update()
-            if adapting:
-                family.adapt(1.0 / min(10.0 + self._steps, 100.0))
-        self.prior.move_widths(adapting)
+            family.update(adapting)
         self.prior.update()
+        self._linked.look_at_base()
+        self._linked.sweep(ROUNDS)
+        if self._observed is not None:
+            self._draw_own()
+            shapes = np.empty(self.model.size)
+            for family, own in zip(self.model.families, self.families, strict=True):
+                own.shapes(shapes[family.first : family.first + family.size].reshape(-1, family.states))
+            self._observed.run(self._theta, shapes, self._whole, adapting)
+
+    def _draw_own(self) -> None:
+        for own, linked, theta in zip(self.families, self._is_linked, self._views, strict=True):
+            own.draw_own(linked, theta)
 
     def draw(self, out: Numbers) -> None:
         """θ of all cells of the layout, configurations without coordinates drawn from the prior given the rest."""
-        for family, own, (theta, low, high) in zip(self.model.families, self.families, self._buffers, strict=True):
+        if self._observed is None:
+            self._draw_own()
+        for family, own, kept, (theta, low, high) in zip(
+            self.model.families, self.families, self._views, self._buffers, strict=True
+        ):
+            theta[family.kept] = kept
             if family.signs.any():
                 own.draw_ordered(family.parent_states, family.places, family.strides, family.signs, theta, low, high)
-            else:
-                own.draw(family.parent_states, family.places, theta)
+            elif len(family.kept) < len(family.cells):
+                own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta

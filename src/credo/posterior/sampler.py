@@ -75,7 +75,6 @@ def posterior(
             start,
             None if incomplete is None else incomplete.likelihood,
             None if incomplete is None else incomplete.complete(number),
-            known,
         )
         for number, start in enumerate(starts)
     ]

@@ -1,0 +1,34 @@
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+
+cdef class AdditiveBase:
+    cdef public Py_ssize_t states, parents, configurations, increments, components, following, unused, coordinates, effects_end
+    cdef public bint has_data
+    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen
+    cdef int32_t[:, ::1] parent_states
+    cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, doubt, concentrations, responsibility
+    cdef double[:, ::1] counts, barred, base, constant
+    # coordinates, whose prior is standard normal, and the work of their trajectories
+    cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
+    cdef double[:, ::1] effects, g_effects, ratios
+    cdef double[::1] total, weight, level, pull, widths
+    cdef double log_step, mean_log_step, adapted, made, accepted
+    cdef uint64_t[::1] random
+    cdef Py_ssize_t seen_count
+
+    cdef void compute_shares(self) noexcept nogil
+    cdef void compute_widths(self) noexcept nogil
+    cdef double slope(self, Py_ssize_t p, Py_ssize_t u) noexcept nogil
+    cdef void compute_effects(self) noexcept nogil
+    cdef void compute_base(self, const int32_t* parent_states, const double* barred, double* out) noexcept nogil
+    cdef double configuration_density(self, Py_ssize_t j, bint derive) noexcept nogil
+    cdef double density(self) noexcept nogil
+    cdef double signs_density(self) noexcept nogil
+    cdef void move(self, bint adapting) noexcept nogil
+    cdef void flip_signs(self) noexcept nogil
+    cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil
+    cdef Py_ssize_t draw_prior_component(self) noexcept nogil
+    cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, const double* counts, double* out) noexcept nogil
+    cdef double log_width(self, Py_ssize_t kind, Py_ssize_t p) noexcept nogil
+    cdef void recentre(self, Py_ssize_t kind, double change) noexcept nogil
+    cdef void draw_anew(self, const int32_t* parent_states, double* out) noexcept nogil

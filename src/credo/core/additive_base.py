@@ -1,0 +1,773 @@
+"""The prior of one CPT whose distributions are summed over: a base with additive effects, and how closely it is followed.
+
+The distribution θ_j of a child with K states in configuration j of its P parents is
+
+    θ_j | z_j = g  ~  Dirichlet(s_g · b_j)  or  Dirichlet(s_g / K)        z_j ~ π
+
+Components of the first kind follow the base closely (s_g large) or loosely, those of the second are free of it. The base is
+
+    b_j  =  softmax(c + Σ_p f_p(v_p(j)))        f_p(v)  =  Σ_{u < v} (a_pu · x + e_pu) − mean over the states of p
+
+x are equally spaced scores, so that a moves probability from low states to high ones, and e does anything else (only
+where the child has more than two states). c ~ N(0, σ²), a_pu ~ N(0, τ_p²), e_pu ~ N(0, ω_p²); log σ, log τ_p/σ and
+log ω_p/σ are normal around centres that the CPTs of a network share. Under an influence the a of that parent have its
+sign; under one that may be wrong, they have it with odds that are given.
+
+Given the counts N_j, θ and z are summed over: Σ_g π_g · Π_k rising(s_g b_jk, N_jk) / rising(s_g, n_j). What remains are a
+few coordinates with standard normal priors, (c, a, e, σ, τ, ω) divided by their widths, which Hamiltonian Monte Carlo
+updates together [Neal, 2011]. z and θ are drawn given these.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.credo.core.special import log_rising
+from cython.cimports.credo.core.variates import dirichlet, log_gamma, normal, uniform
+from cython.cimports.libc.math import INFINITY, ceil, exp, fabs, log, sqrt
+from cython.cimports.libc.stdint import int32_t, int64_t
+
+MOST_STEPS = cython.declare(cython.Py_ssize_t, 12)
+LENGTH = cython.declare(cython.double, 2.0)  # of a trajectory, in units of the coordinates' deviations
+TARGET = cython.declare(cython.double, 0.8)  # the share of trajectories to accept
+BARRED = -1000.0  # added to the logarithm of a probability that is zero
+LEAST = cython.declare(cython.double, 1e-30)  # of a base's probability
+
+
+@cython.cclass
+class AdditiveBase:
+    """A chain of the base of one CPT: where it is, its updates, and draws of distributions given it."""
+
+    def __init__(
+        self, sizes, states, parent_states, counts, strengths, following, centres, spreads, seed, signs=None,
+        doubt=None, barred=None, base=None, log_shares=None,
+    ):  # fmt: skip
+        """`counts` (configurations, states) are not copied: call `count` after they change.
+
+        `base` (configurations, states) and `log_shares` are where others read them.
+
+        The first `following` of the components, whose strengths are given, have the additive base. `signs` are those of
+        influences, (parents,); `doubt` the log odds that a sign is right, infinite where it must be.
+        """
+        J, K, P = len(parent_states), states, len(sizes)
+        increments = np.asarray(sizes, int) - 1
+        self.states, self.parents, self.configurations = K, P, J
+        self.sizes = np.asarray(sizes, np.int32)
+        self.first_increment = np.concatenate([[0], np.cumsum(increments)]).astype(np.int32)
+        self.first_effect = np.concatenate([[0], np.cumsum(increments + 1)]).astype(np.int32)
+        self.increments = A = int(increments.sum())
+        self.sign = np.asarray(np.zeros(P) if signs is None else signs, np.int32)
+        self.doubt = np.asarray(np.full(P, np.inf) if doubt is None else doubt, float)
+        self.parent_states = np.ascontiguousarray(parent_states, np.int32).reshape(J, P)
+        scores = np.arange(K) - (K - 1) / 2
+        self.scores = scores / (2 * scores.std()) if K > 1 else scores
+        self.counts = counts
+        self.barred = np.where(np.zeros((J, K), bool) if barred is None else barred, BARRED, 0.0)
+        self.strengths, self.components = np.asarray(strengths, float), len(strengths)
+        self.following, self.unused = (following, 0) if P else (0, following)
+        self.shares = np.zeros(self.components)
+        self.log_shares = np.zeros(self.components) if log_shares is None else log_shares
+        self.centres, self.spreads = centres, spreads
+        own_rests = K > 2
+        self.effects_end = K + A + A * K * own_rests + 1 + P + P * own_rests
+        self.coordinates = D = self.effects_end + self.components
+        self.gradient, self.momentum, self.old, self.old_gradient = np.zeros((4, D))
+        self.variance, self.mean, self.square = np.ones(D), np.zeros(D), np.zeros(D)
+        self.concentrations, self.responsibility = np.ones(self.components), np.zeros(self.components)
+        self.widths = np.zeros(1 + 2 * P)
+        self.effects, self.g_effects = np.zeros((2, max(1, int(sum(sizes))), K))
+        self.base, self.constant = np.zeros((J, K)) if base is None else base, np.zeros((J, self.components))
+        self.base[:] = 1.0 / K
+        self.ratios, self.total = np.zeros((self.components, K)), np.zeros(J)
+        self.weight, self.level, self.pull = np.zeros(K), np.zeros(self.components), np.zeros(K)
+        self.component, self.seen = np.zeros(J, np.int32), np.zeros(J, np.int32)
+        self.log_step = self.mean_log_step = log(0.3)
+        self.adapted = self.made = self.accepted = 0.0
+        random = np.random.default_rng([*seed, 1])
+        self.x = random.normal(size=D) * 0.5
+        self.compute_shares()
+        for p in range(P):
+            if self.sign[p] and np.isfinite(self.doubt[p]):  # chains begin where a doubted sign is right and where not
+                first, last = K + self.first_increment[p], K + self.first_increment[p + 1]
+                side = self.sign[p] if random.random() < 0.5 else -self.sign[p]
+                for i in range(first, last):
+                    self.x[i] = side * fabs(self.x[i])
+        self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
+        self.count()
+
+    def set_shares(self, shares, concentrations):
+        """π, and the parameters of its Dirichlet distribution; a CPT without parents uses what is free alone."""
+        total = exp(log_gamma(np.sum(concentrations), cython.address(self.random[0])))
+        np.asarray(self.x)[self.effects_end :] = np.log(np.maximum(shares, 1e-200) * total)
+        np.asarray(self.concentrations)[:] = concentrations
+        self.compute_shares()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def compute_shares(self) -> cython.void:
+        """π from the logarithms of gamma variates that are proportional to it."""
+        g: cython.Py_ssize_t
+        highest: cython.double = -INFINITY
+        total: cython.double = 0.0
+        for g in range(self.unused, self.components):
+            highest = max(highest, self.x[self.effects_end + g])
+        for g in range(self.unused, self.components):
+            total += exp(self.x[self.effects_end + g] - highest)
+        total = highest + log(total)
+        for g in range(self.components):
+            self.log_shares[g] = self.x[self.effects_end + g] - total if g >= self.unused else -1000.0
+            self.shares[g] = exp(self.log_shares[g])
+
+    def count(self):
+        """Take note of changed counts: which configurations have rows, and what does not depend on the base."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        allowed: cython.Py_ssize_t
+        slope: cython.double = 0.0
+        with cython.nogil:
+            self.seen_count = 0
+            for j in range(self.configurations):
+                self.total[j] = 0.0
+                allowed = 0
+                for k in range(self.states):
+                    if self.barred[j, k] == 0.0:
+                        self.total[j] += self.counts[j, k]
+                        allowed += 1
+                if self.total[j] <= 0.0:
+                    continue
+                self.seen[self.seen_count] = j
+                self.seen_count += 1
+                for g in range(self.components):
+                    self.constant[j, g] = -log_rising(self.strengths[g], self.total[j], cython.address(slope))
+                    if g >= self.following:
+                        for k in range(self.states):
+                            if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
+                                self.constant[j, g] += log_rising(
+                                    self.strengths[g] / allowed, self.counts[j, k], cython.address(slope)
+                                )
+        self.has_data = self.seen_count > 0
+
+    # The density ------------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def compute_widths(self) -> cython.void:
+        """σ, τ_p and ω_p."""
+        p: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.effects_end - 1 - self.parents * (2 if self.states > 2 else 1)
+        log_scale: cython.double = self.centres[0] + self.spreads[0] * self.x[first]
+        self.widths[0] = exp(log_scale)
+        for p in range(self.parents):
+            self.widths[1 + p] = exp(log_scale + self.centres[1] + self.spreads[1] * self.x[first + 1 + p])
+            if self.states > 2:
+                self.widths[1 + self.parents + p] = exp(
+                    log_scale + self.centres[2] + self.spreads[2] * self.x[first + 1 + self.parents + p]
+                )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def slope(self, p: cython.Py_ssize_t, u: cython.Py_ssize_t) -> cython.double:
+        """a_pu over its width; a sign that must be right folds the normal distribution."""
+        value: cython.double = self.x[self.states + u]
+        if self.sign[p] == 0 or self.doubt[p] < INFINITY:
+            return value
+        return self.sign[p] * fabs(value)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def compute_effects(self) -> cython.void:
+        p: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        v: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        first: cython.Py_ssize_t
+        own: cython.Py_ssize_t
+        rest: cython.Py_ssize_t
+        mean: cython.double
+        step: cython.double
+        self.compute_widths()
+        for p in range(self.parents):
+            first, own = self.first_effect[p], self.first_increment[p]
+            for k in range(K):
+                self.effects[first, k] = 0.0
+                mean = 0.0
+                for u in range(self.sizes[p] - 1):
+                    v = first + u + 1
+                    step = self.widths[1 + p] * self.slope(p, own + u) * self.scores[k]
+                    if K > 2:
+                        rest = K + self.increments + (own + u) * K + k
+                        step += self.widths[1 + self.parents + p] * self.x[rest]
+                    self.effects[v, k] = self.effects[v - 1, k] + step
+                    mean += self.effects[v, k]
+                mean /= self.sizes[p]
+                for v in range(self.sizes[p]):
+                    self.effects[first + v, k] -= mean
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def compute_base(
+        self,
+        parent_states: cython.pointer(cython.const[int32_t]),
+        barred: cython.pointer(cython.const[cython.double]),
+        out: cython.pointer(cython.double),
+    ) -> cython.void:
+        """b of whatever configuration has these parent states, where effects are computed."""
+        p: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        highest: cython.double = -INFINITY
+        total: cython.double = 0.0
+        for k in range(self.states):
+            out[k] = self.widths[0] * self.x[k]
+            for p in range(self.parents):
+                out[k] += self.effects[self.first_effect[p] + parent_states[p], k]
+            if barred != cython.NULL:
+                out[k] += barred[k]
+            highest = max(highest, out[k])
+        for k in range(self.states):
+            out[k] = exp(out[k] - highest)
+            total += out[k]
+        for k in range(self.states):
+            out[k] = max(out[k] / total, LEAST)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def configuration_density(self, j: cython.Py_ssize_t, derive: cython.bint) -> cython.double:
+        """log p(N_j | base), θ and z summed over; sets `level`, its parts, and `weight`, b times its derivative."""
+        g: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        slope: cython.double = 0.0
+        highest: cython.double = -INFINITY
+        total: cython.double = 0.0
+        share: cython.double
+        for g in range(self.components):
+            self.level[g] = self.log_shares[g] + self.constant[j, g]
+            if g < self.following:
+                for k in range(self.states):
+                    if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
+                        self.level[g] += log_rising(
+                            self.strengths[g] * self.base[j, k], self.counts[j, k], cython.address(slope)
+                        )
+                        self.ratios[g, k] = slope * self.strengths[g]
+            highest = max(highest, self.level[g])
+        for g in range(self.components):
+            total += exp(self.level[g] - highest)
+        total = highest + log(total)
+        if derive:
+            for g in range(self.components):
+                self.responsibility[g] += exp(self.level[g] - total)
+            for k in range(self.states):
+                self.weight[k] = 0.0
+                if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
+                    for g in range(self.following):
+                        share = exp(self.level[g] - total)
+                        self.weight[k] += share * self.ratios[g, k] * self.base[j, k]
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def signs_density(self) -> cython.double:
+        """The logarithm of the odds of doubted influences that are right."""
+        p: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        right: cython.bint
+        value: cython.double = 0.0
+        for p in range(self.parents):
+            if self.sign[p] == 0 or self.doubt[p] == INFINITY:
+                continue
+            right = True
+            for u in range(self.first_increment[p], self.first_increment[p + 1]):
+                right = right and self.sign[p] * self.x[self.states + u] >= 0.0
+            if right:
+                value += self.doubt[p]
+        return value
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def density(self) -> cython.double:
+        """The log density of the coordinates, whose gradient it sets; computes effects and bases."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        v: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        rests: cython.Py_ssize_t = K + self.increments
+        widths: cython.Py_ssize_t = self.effects_end - 1 - self.parents * (2 if K > 2 else 1)
+        own: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        mass: cython.double
+        about: cython.double
+        along: cython.double
+        a: cython.double
+        by_slopes: cython.double
+        by_rests: cython.double
+        by_scale: cython.double = 0.0
+        value: cython.double = 0.0
+        self.compute_effects()
+        self.compute_shares()
+        for i in range(self.components):
+            self.responsibility[i] = 0.0
+        for k in range(K):
+            self.pull[k] = 0.0
+            for v in range(self.first_effect[self.parents]):
+                self.g_effects[v, k] = 0.0
+        for i in range(self.seen_count):
+            j = self.seen[i]
+            self.compute_base(
+                cython.address(self.parent_states[j, 0]) if self.parents else cython.NULL,
+                cython.address(self.barred[j, 0]),
+                cython.address(self.base[j, 0]),
+            )
+            value += self.configuration_density(j, True)
+            mass = 0.0
+            for k in range(K):
+                mass += self.weight[k]
+            for k in range(K):
+                a = self.weight[k] - mass * self.base[j, k]
+                self.pull[k] += a
+                for p in range(self.parents):
+                    self.g_effects[self.first_effect[p] + self.parent_states[j, p], k] += a
+        for i in range(self.effects_end):
+            value -= 0.5 * self.x[i] * self.x[i]
+            self.gradient[i] = -self.x[i]
+        for i in range(self.components):
+            row = self.effects_end + i
+            mass = exp(self.x[row])
+            value += self.concentrations[i] * self.x[row] - mass
+            self.gradient[row] = self.concentrations[i] - mass + self.responsibility[i] - self.shares[i] * self.seen_count
+        for k in range(K):
+            self.gradient[k] += self.widths[0] * self.pull[k]
+            by_scale += self.widths[0] * self.x[k] * self.pull[k]
+        for p in range(self.parents):
+            own, by_slopes, by_rests = self.first_increment[p], 0.0, 0.0
+            for k in range(K):
+                # f_p(v) has increment u where v > u, less its mean over v, the share of states above u.
+                mass, about = 0.0, 0.0
+                for v in range(self.sizes[p]):
+                    mass += self.g_effects[self.first_effect[p] + v, k]
+                for u in range(self.sizes[p] - 2, -1, -1):
+                    about += self.g_effects[self.first_effect[p] + u + 1, k]
+                    along = about - mass * (self.sizes[p] - 1.0 - u) / self.sizes[p]
+                    a = self.slope(p, own + u)
+                    row = K + own + u
+                    by_slopes += self.widths[1 + p] * a * self.scores[k] * along
+                    a = self.widths[1 + p] * self.scores[k] * along
+                    if self.sign[p] != 0 and self.doubt[p] == INFINITY:
+                        a *= self.sign[p] if self.x[row] >= 0.0 else -self.sign[p]
+                    self.gradient[row] += a
+                    if K > 2:
+                        row = rests + (own + u) * K + k
+                        self.gradient[row] += self.widths[1 + self.parents + p] * along
+                        by_rests += self.widths[1 + self.parents + p] * self.x[row] * along
+            self.gradient[widths + 1 + p] += self.spreads[1] * by_slopes
+            by_scale += by_slopes
+            if K > 2:
+                self.gradient[widths + 1 + self.parents + p] += self.spreads[2] * by_rests
+                by_scale += by_rests
+        self.gradient[widths] += self.spreads[0] * by_scale
+        return value + self.signs_density()
+
+    # Updates ----------------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move(self, adapting: cython.bint) -> cython.void:
+        """A trajectory of Hamiltonian Monte Carlo, accepted or not; from the prior where there are no data."""
+        i: cython.Py_ssize_t
+        D: cython.Py_ssize_t = self.coordinates
+        count: cython.Py_ssize_t
+        step: cython.double
+        before: cython.double
+        after: cython.double
+        chance: cython.double
+        difference: cython.double
+        if self.seen_count == 0:
+            for i in range(self.effects_end):
+                self.x[i] = normal(cython.address(self.random[0]))
+            for i in range(self.components):
+                self.x[self.effects_end + i] = log_gamma(self.concentrations[i], cython.address(self.random[0]))
+            self.compute_shares()
+            return
+        before = self.density()
+        step = exp(self.log_step if adapting else self.mean_log_step)
+        for i in range(D):
+            self.momentum[i] = normal(cython.address(self.random[0])) / sqrt(self.variance[i])
+            before -= 0.5 * self.momentum[i] * self.momentum[i] * self.variance[i]
+            self.old[i], self.old_gradient[i] = self.x[i], self.gradient[i]
+        count = cython.cast(
+            cython.Py_ssize_t, ceil(LENGTH * (0.4 + 0.8 * uniform(cython.address(self.random[0]))) / step)
+        )
+        if count > MOST_STEPS:
+            count = MOST_STEPS
+        after = before
+        for _ in range(count):
+            for i in range(D):
+                self.momentum[i] += 0.5 * step * self.gradient[i]
+                self.x[i] += step * self.variance[i] * self.momentum[i]
+            after = self.density()
+            for i in range(D):
+                self.momentum[i] += 0.5 * step * self.gradient[i]
+            if not after > before - 1000.0:
+                break
+        for i in range(D):
+            after -= 0.5 * self.momentum[i] * self.momentum[i] * self.variance[i]
+        chance = exp(min(0.0, after - before)) if after > -INFINITY else 0.0
+        if not uniform(cython.address(self.random[0])) < chance:
+            for i in range(D):
+                self.x[i], self.gradient[i] = self.old[i], self.old_gradient[i]
+            self.compute_shares()
+        self.made += 1.0
+        self.accepted += chance
+        if adapting:
+            self.adapted += 1.0
+            self.log_step += (chance - TARGET) / sqrt(4.0 + self.adapted)
+            self.log_step = min(max(self.log_step, -7.0), 0.3)
+            self.mean_log_step += (self.log_step - self.mean_log_step) / (0.2 * self.adapted + 1.0)
+            if self.adapted >= 20.0:  # the variance of each coordinate, held near one while draws are few
+                for i in range(D):
+                    difference = self.x[i] - self.mean[i]
+                    self.mean[i] += difference / (self.adapted - 19.0)
+                    self.square[i] += difference * (self.x[i] - self.mean[i])
+                    if self.adapted >= 60.0:
+                        self.variance[i] = (self.square[i] + 10.0) / (self.adapted - 19.0 + 10.0)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def flip_signs(self) -> cython.void:
+        """Turn all effects of a parent whose influence is doubted around, or one of them."""
+        p: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        before: cython.double
+        after: cython.double
+        for p in range(self.parents):
+            if self.sign[p] == 0 or self.doubt[p] == INFINITY:
+                continue
+            for u in range(self.first_increment[p] - 1, self.first_increment[p + 1]):
+                first = self.states + (u if u >= self.first_increment[p] else self.first_increment[p])
+                last = self.states + (u + 1 if u >= self.first_increment[p] else self.first_increment[p + 1])
+                before = self.density()
+                for i in range(first, last):
+                    self.x[i] *= -1.0
+                after = self.density()
+                if log(uniform(cython.address(self.random[0]))) >= after - before:
+                    for i in range(first, last):
+                        self.x[i] *= -1.0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_component(self, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """z of a configuration with coordinates, given its counts and its base."""
+        g: cython.Py_ssize_t
+        total: cython.double
+        u: cython.double
+        if self.total[j] <= 0.0:
+            return self.draw_prior_component()
+        total = self.configuration_density(j, False)
+        u = uniform(cython.address(self.random[0]))
+        for g in range(self.components - 1):
+            u -= exp(self.level[g] - total)
+            if u < 0.0:
+                return g
+        return self.components - 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_prior_component(self) -> cython.Py_ssize_t:
+        g: cython.Py_ssize_t
+        u: cython.double = uniform(cython.address(self.random[0]))
+        for g in range(self.components - 1):
+            u -= self.shares[g]
+            if u < 0.0:
+                return g
+        return self.components - 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_dirichlet(
+        self,
+        base: cython.pointer(cython.const[cython.double]),
+        g: cython.Py_ssize_t,
+        counts: cython.pointer(cython.const[cython.double]),
+        out: cython.pointer(cython.double),
+    ) -> cython.void:
+        """θ given its component, its base (zero where barred) and its counts."""
+        k: cython.Py_ssize_t
+        allowed: cython.Py_ssize_t = 0
+        for k in range(self.states):
+            allowed += base[k] > 2.0 * LEAST
+        for k in range(self.states):
+            if g < self.following:
+                self.pull[k] = self.strengths[g] * base[k]
+            else:
+                self.pull[k] = self.strengths[g] / allowed if base[k] > 2.0 * LEAST or allowed == 0 else LEAST
+            if counts != cython.NULL:
+                self.pull[k] += counts[k]
+        dirichlet(cython.address(self.pull[0]), out, self.states, cython.address(self.random[0]))
+
+    def update(self, adapting: cython.bint):
+        """Move the base, then draw the component of each configuration that has rows."""
+        i: cython.Py_ssize_t
+        with cython.nogil:
+            self.move(adapting)
+            self.flip_signs()
+            self.density()
+            for i in range(self.seen_count):
+                self.component[self.seen[i]] = self.draw_component(self.seen[i])
+            for i in range(self.configurations):
+                if self.total[i] <= 0.0:
+                    self.compute_base(
+                        cython.address(self.parent_states[i, 0]) if self.parents else cython.NULL,
+                        cython.address(self.barred[i, 0]),
+                        cython.address(self.base[i, 0]),
+                    )
+
+    def draw_own(self, linked: cython.const[cython.char][::1], out: cython.double[:, ::1]):
+        """θ of configurations with coordinates given their counts, but of those that statements link."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        with cython.nogil:
+            for j in range(self.configurations):
+                if linked[j]:
+                    continue
+                self.draw_dirichlet(
+                    cython.address(self.base[j, 0]),
+                    self.component[j] if self.total[j] > 0.0 else self.draw_prior_component(),
+                    cython.address(self.counts[j, 0]),
+                    cython.address(out[j, 0]),
+                )
+                for k in range(self.states):
+                    if self.barred[j, k] < 0.0:
+                        out[j, k] = 0.0
+
+    def shapes(self, out: cython.double[:, ::1]):
+        """The parameters of the Dirichlet distribution of each θ with coordinates, given its component, before counts."""
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        allowed: cython.Py_ssize_t
+        with cython.nogil:
+            for j in range(self.configurations):
+                if self.total[j] <= 0.0:
+                    self.component[j] = self.draw_prior_component()
+                allowed = 0
+                for k in range(self.states):
+                    allowed += self.barred[j, k] == 0.0
+                for k in range(self.states):
+                    out[j, k] = 0.0
+                    if self.barred[j, k] == 0.0:
+                        out[j, k] = self.strengths[self.component[j]] * (
+                            self.base[j, k] if self.component[j] < self.following else 1.0 / allowed
+                        )
+
+    def draw_others(
+        self,
+        parent_states: cython.const[int32_t][:, ::1],
+        places: cython.const[int64_t][::1],
+        out: cython.double[:, ::1],
+    ):
+        """θ of configurations without coordinates (whose place is -1), from the prior given the rest."""
+        j: cython.Py_ssize_t
+        with cython.nogil:
+            self.compute_effects()
+            for j in range(parent_states.shape[0]):
+                if places[j] < 0:
+                    self.draw_anew(cython.address(parent_states[j, 0]) if self.parents else cython.NULL, cython.address(out[j, 0]))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_anew(
+        self, parent_states: cython.pointer(cython.const[int32_t]), out: cython.pointer(cython.double)
+    ) -> cython.void:
+        self.compute_base(parent_states, cython.NULL, cython.address(self.weight[0]))
+        self.draw_dirichlet(cython.address(self.weight[0]), self.draw_prior_component(), cython.NULL, out)
+
+    def draw_ordered(
+        self,
+        parent_states: cython.const[int32_t][:, ::1],
+        places: cython.const[int64_t][::1],
+        strides: cython.const[int64_t][::1],
+        signs: cython.const[int32_t][::1],
+        out: cython.double[:, ::1],
+        low: cython.double[:, ::1],
+        high: cython.double[:, ::1],
+    ):
+        """The same under influences, which hold between all configurations, the ones drawn here too.
+
+        With G_k = P(child ≥ k), an influence orders G of neighbouring configurations for every k. The first point is
+        the base, moved into the order that the configurations with coordinates leave; a few proposals from the prior
+        for each configuration, accepted where the order holds, make a draw of it.
+
+        `strides` lead from a configuration to that with the parent's next state; `signs` say whether a parent raises the
+        child (1), lowers it (-1), or neither; `low` and `high`, (configurations, states), are room to work in.
+        """
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        sweep: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        count: cython.Py_ssize_t = parent_states.shape[0]
+        tail: cython.double
+        least: cython.double
+        changed: cython.bint
+        proposal: cython.double[::1] = np.empty(K)
+        ranks = (np.asarray(parent_states) * np.asarray(signs)).sum(axis=1)
+        order: int64_t[::1] = np.argsort(ranks, kind="stable")
+        with cython.nogil:
+            self.compute_effects()
+            for j in range(count):
+                for k in range(K):
+                    low[j, k], high[j, k] = 0.0, 1.0
+                if places[j] >= 0:
+                    tail = 0.0
+                    for k in range(K - 1, -1, -1):
+                        tail += out[j, k]
+                        low[j, k] = high[j, k] = tail
+            for sweep in range(self.parents * 64):  # limits travel along each parent, in either direction
+                changed = False
+                for p in range(self.parents):
+                    if signs[p] == 0:
+                        continue
+                    for i in range(count):
+                        j = i if signs[p] > 0 else count - 1 - i
+                        if signs[p] > 0 and parent_states[j, p] + 1 >= self.sizes[p]:
+                            continue
+                        if signs[p] < 0 and parent_states[j, p] == 0:
+                            continue
+                        other = j + strides[p] * signs[p]  # whose G is at least that of j
+                        for k in range(1, K):
+                            if low[other, k] < low[j, k]:
+                                low[other, k] = low[j, k]
+                                changed = True
+                    for i in range(count):
+                        j = count - 1 - i if signs[p] > 0 else i
+                        if signs[p] > 0 and parent_states[j, p] + 1 >= self.sizes[p]:
+                            continue
+                        if signs[p] < 0 and parent_states[j, p] == 0:
+                            continue
+                        other = j + strides[p] * signs[p]
+                        for k in range(1, K):
+                            if high[j, k] > high[other, k]:
+                                high[j, k] = high[other, k]
+                                changed = True
+                if not changed:
+                    break
+            for i in range(count):  # from configurations whose G is least on, each at least what lies below it
+                j = order[i]
+                if places[j] >= 0:
+                    continue
+                self.compute_base(cython.address(parent_states[j, 0]), cython.NULL, cython.address(out[j, 0]))
+                tail = 0.0
+                for k in range(K - 1, 0, -1):
+                    tail += out[j, k]
+                    least = low[j, k]
+                    for p in range(self.parents):
+                        if signs[p] > 0 and parent_states[j, p] > 0:
+                            least = max(least, high[j - strides[p], k])
+                        if signs[p] < 0 and parent_states[j, p] + 1 < self.sizes[p]:
+                            least = max(least, high[j + strides[p], k])
+                    high[j, k] = max(least, min(tail, high[j, k]))
+                high[j, 0] = 1.0
+            for j in range(count):
+                for k in range(K):
+                    low[j, k] = high[j, k]  # from here on G of every configuration
+            for sweep in range(3):
+                for j in range(count):
+                    if places[j] >= 0:
+                        continue
+                    self.draw_anew(cython.address(parent_states[j, 0]), cython.address(proposal[0]))
+                    tail = 0.0
+                    changed = True
+                    for k in range(K - 1, 0, -1):
+                        tail += proposal[k]
+                        for p in range(self.parents):
+                            if signs[p] == 0:
+                                continue
+                            if (
+                                parent_states[j, p] + 1 < self.sizes[p]
+                                and signs[p] * (low[j + strides[p], k] - tail) < 0.0
+                            ):
+                                changed = False
+                            if parent_states[j, p] > 0 and signs[p] * (tail - low[j - strides[p], k]) < 0.0:
+                                changed = False
+                        if not changed:
+                            break
+                    if changed:
+                        tail = 0.0
+                        for k in range(K - 1, 0, -1):
+                            tail += proposal[k]
+                            low[j, k] = tail
+            for j in range(count):
+                if places[j] < 0:
+                    for k in range(K):
+                        out[j, k] = max(0.0, low[j, k] - (low[j, k + 1] if k + 1 < K else 0.0))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def log_width(self, kind: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.double:
+        """log σ, log τ_p/σ or log ω_p/σ."""
+        first: cython.Py_ssize_t = self.effects_end - 1 - self.parents * (2 if self.states > 2 else 1)
+        place: cython.Py_ssize_t = first if kind == 0 else first + 1 + p + (kind - 1) * self.parents
+        return self.centres[kind] + self.spreads[kind] * self.x[place]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def recentre(self, kind: cython.Py_ssize_t, change: cython.double) -> cython.void:
+        """Keep the widths of a kind where their centre changes by this."""
+        p: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.effects_end - 1 - self.parents * (2 if self.states > 2 else 1)
+        if kind == 0:
+            self.x[first] -= change / self.spreads[0]
+        elif kind == 1 or self.states > 2:
+            for p in range(self.parents):
+                self.x[first + 1 + p + (kind - 1) * self.parents] -= change / self.spreads[kind]
+
+    # What others read -------------------------------------------------------------------------------------------------
+
+    def log_density(self, coordinates):
+        """At these coordinates, with its gradient; for tests."""
+        np.asarray(self.x)[:] = coordinates
+        value = self.density()
+        return value, np.array(self.gradient)
+
+    @property
+    def position(self):
+        return np.array(self.x)
+
+    @property
+    def acceptance(self):
+        """The share of accepted trajectories, and the step size."""
+        return self.accepted / max(1.0, self.made), exp(self.mean_log_step)
+
+    @property
+    def occupied(self):
+        """How many configurations with rows each component has."""
+        return np.bincount(np.asarray(self.component)[np.asarray(self.seen)[: self.seen_count]], minlength=self.components)
+
+    def signs_right(self):
+        """Of which parents all effects have the sign of the influence."""
+        found = np.ones(self.parents, bool)
+        for p in range(self.parents):
+            for u in range(self.first_increment[p], self.first_increment[p + 1]):
+                found[p] &= self.sign[p] * self.x[self.states + u] >= 0.0
+        return found

@@ -1,0 +1,28 @@
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+
+cdef class LinkedDistributions:
+    cdef public Py_ssize_t rows, components, statements
+    cdef int64_t[::1] first_cell, touch_starts, touch_places, row_starts
+    cdef int32_t[::1] linked, family, following, component, touch_rows, row_distributions, statement, violations
+    cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order
+    cdef double[::1] theta, counts, base, strengths, bounds, coefficients, values, old_values, support
+    cdef double[:, ::1] log_shares, norm, evidence
+    cdef double[::1] level, proposal, previous, shift, barred, alpha
+    cdef uint64_t[::1] random
+    cdef Py_ssize_t changed, stamp, chosen_count
+    cdef public double proposed, accepted
+
+    cdef double draw_in_interval(self, double a, double b, double y, double low, double high) noexcept nogil
+    cdef double row_value(self, Py_ssize_t row) noexcept nogil
+    cdef double mixture(self, Py_ssize_t d, const double* theta) noexcept nogil
+    cdef Py_ssize_t draw_level(self, double total) noexcept nogil
+    cdef void prepare(self, Py_ssize_t d) noexcept nogil
+    cdef void move_pair(self, Py_ssize_t d, Py_ssize_t k, Py_ssize_t l) noexcept nogil
+    cdef void move_within(self, Py_ssize_t d) noexcept nogil
+    cdef void begin_change(self) noexcept nogil
+    cdef void change(self, Py_ssize_t d, const double* theta) noexcept nogil
+    cdef double support_change(self) noexcept nogil
+    cdef void undo(self, Py_ssize_t row_count) noexcept nogil
+    cdef void propose_jointly(self, Py_ssize_t d, bint renewing) noexcept nogil
+    cdef void move_event(self, Py_ssize_t row) noexcept nogil

@@ -1,0 +1,622 @@
+"""Distributions that statements link: draws along lines, whose density is a Dirichlet part times the statements.
+
+Given its component, distribution θ_j has the Dirichlet parameters α_j = N_j + s_g·b_j. Every statement is a set of linear
+inequalities: one that must hold bounds each line, one that may be wrong multiplies the density by its odds where all of
+its inequalities hold. Four kinds of moves leave that density as it is:
+
+- probability moves between two states of one distribution: a Beta variate, cut off where statements end it;
+- a distribution is drawn anew as if it had no statements, and some of those linked with it follow by the same change of
+  log-odds, so that distributions that a statement holds together can leave a corner together;
+- the same with a small change instead of a new distribution;
+- the probabilities of two events that a statement compares change together, so that it does not notice.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.credo.core.special import log_rising
+from cython.cimports.credo.core.variates import dirichlet, log_gamma, normal, uniform
+from cython.cimports.libc.math import INFINITY, exp, log, log1p, sqrt
+from cython.cimports.libc.math import lgamma
+from cython.cimports.libc.stdint import int32_t
+
+ROUNDING = cython.declare(cython.double, 1e-12)  # what sums of probabilities may be off by
+LEAST = cython.declare(cython.double, 1e-300)
+MOST_CHOSEN = cython.declare(cython.Py_ssize_t, 8)  # distributions that move together
+TRIES = cython.declare(cython.Py_ssize_t, 3)  # of Beta variates before a slice
+SHRINKS = cython.declare(cython.Py_ssize_t, 30)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def log_beta(a: cython.double, b: cython.double, y: cython.double) -> cython.double:
+    """The log density of log-odds y of a Beta variate, but for a constant."""
+    if y > 0.0:
+        return -(a + b) * log1p(exp(-y)) - b * y
+    return a * y - (a + b) * log1p(exp(y))
+
+
+@cython.cclass
+class LinkedDistributions:
+    """The moves of all distributions of a chain that statements link."""
+
+    def __init__(
+        self, first_cell, family, theta, counts, base, log_shares, strengths, following, barred, rows, statement, support,
+        seed,
+    ):  # fmt: skip
+        """Vectors of cells are not copied; `log_shares` are those of each family, (families, components).
+
+        `rows` are (starts, cells, coefficients, bounds) of inequalities; `statement` the number of the doubted statement
+        that a row belongs to, or -1, and `support` the log odds of each.
+        """
+        starts, cells, coefficients, bounds = rows
+        self.rows, self.statements = len(bounds), len(support)
+        self.first_cell = np.asarray(first_cell, np.int64)
+        self.family, self.following = np.asarray(family, np.int32), np.asarray(following, np.int32)
+        self.theta, self.counts, self.base, self.log_shares = theta, counts, base, log_shares
+        self.strengths, self.components = np.asarray(strengths, float), len(strengths)
+        self.barred = np.asarray(barred, float)
+        self.bounds, self.support = np.asarray(bounds, float), np.asarray(support, float)
+        self.statement = np.asarray(statement, np.int32)
+        self.violations = np.zeros(max(1, self.statements), np.int32)
+        D, lengths = len(first_cell) - 1, np.diff(first_cell)
+        owner = np.repeat(np.arange(D), lengths)
+        row_of = np.repeat(np.arange(self.rows), np.diff(starts))
+        of_entry = owner[cells] if len(cells) else np.zeros(0, int)
+        pairs, touch_of = np.unique(of_entry * max(1, self.rows) + row_of, return_inverse=True)
+        touch_owner, touch_row = pairs // max(1, self.rows), pairs % max(1, self.rows)
+        self.touch_rows = touch_row.astype(np.int32)
+        self.touch_starts = np.searchsorted(touch_owner, np.arange(D + 1)).astype(np.int64)
+        places = np.concatenate(([0], np.cumsum(lengths[touch_owner])))
+        self.touch_places = places.astype(np.int64)
+        dense = np.zeros(int(lengths[touch_owner].sum()))
+        if len(cells):
+            np.add.at(dense, places[touch_of] + cells - np.asarray(first_cell)[of_entry], coefficients)
+        self.coefficients = dense
+        by_row = np.argsort(touch_row, kind="stable")
+        self.row_starts = np.searchsorted(touch_row[by_row], np.arange(self.rows + 1)).astype(np.int64)
+        self.order = by_row.astype(np.int32)  # touches, row by row
+        self.row_distributions = touch_owner.astype(np.int32)  # of touches
+        self.linked = np.unique(touch_owner).astype(np.int32)
+        links = [[] for _ in range(D)]
+        for row in range(self.rows):
+            own = touch_owner[by_row[self.row_starts[row] : self.row_starts[row + 1]]].tolist()
+            for d in own:
+                links[d] += [e for e in own if e != d and family[e] == family[d]]
+        unique = [sorted(set(each)) for each in links]
+        self.link_starts = np.cumsum([0, *(len(each) for each in unique)]).astype(np.int32)
+        self.links = np.array([e for each in unique for e in each], np.int32)
+        self.component = np.zeros(D, np.int32)
+        self.norm, self.evidence = np.zeros((2, D, self.components))
+        self.values, self.old_values = np.zeros((2, max(1, self.rows)))
+        self.row_stamp, self.changed_rows = np.zeros((2, max(1, self.rows)), np.int32)
+        most = int(lengths.max(initial=1))
+        self.level, self.alpha, self.shift = np.zeros(self.components), np.zeros(most), np.zeros(most)
+        self.proposal, self.previous = np.zeros((2, MOST_CHOSEN + 1, most)).reshape(2, -1)
+        self.chosen = np.zeros(MOST_CHOSEN + 1, np.int32)
+        self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
+        self.stamp = self.changed = self.chosen_count = 0
+        self.proposed = self.accepted = 0.0
+
+    def set_support(self, support: cython.const[cython.double][::1]):
+        self.support[:] = support
+
+    # Statements -------------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def row_value(self, row: cython.Py_ssize_t) -> cython.double:
+        """By how much an inequality is violated; negative where it holds."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        total: cython.double = -self.bounds[row]
+        for i in range(self.row_starts[row], self.row_starts[row + 1]):
+            t = self.order[i]
+            first = self.first_cell[self.row_distributions[t]]
+            for k in range(self.touch_places[t + 1] - self.touch_places[t]):
+                total += self.coefficients[self.touch_places[t] + k] * self.theta[first + k]
+        return total
+
+    def evaluate(self):
+        """Compute all sums and values anew; returns the largest violation of what must hold."""
+        row: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        total: cython.double
+        worst: cython.double = -INFINITY
+        with cython.nogil:
+            for i in range(self.linked.shape[0]):
+                d, total = self.linked[i], 0.0
+                for k in range(self.first_cell[d], self.first_cell[d + 1]):
+                    total += self.theta[k]
+                for k in range(self.first_cell[d], self.first_cell[d + 1]):
+                    self.theta[k] /= total
+            for row in range(self.statements):
+                self.violations[row] = 0
+            for row in range(self.rows):
+                self.values[row] = self.row_value(row)
+                if self.statement[row] < 0:
+                    worst = max(worst, self.values[row])
+                elif self.values[row] > ROUNDING:
+                    self.violations[self.statement[row]] += 1
+        return worst
+
+    @property
+    def linked_distributions(self):
+        return np.array(self.linked)
+
+    @property
+    def truth(self):
+        """Which doubted statements are true."""
+        return np.array(self.violations)[: self.statements] == 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def begin_change(self) -> cython.void:
+        self.stamp += 1
+        self.changed = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def change(self, d: cython.Py_ssize_t, theta: cython.pointer(cython.const[cython.double])) -> cython.void:
+        """Give a distribution these probabilities, and note which inequalities that changes."""
+        t: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.first_cell[d]
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
+        change: cython.double
+        for t in range(self.touch_starts[d], self.touch_starts[d + 1]):
+            row = self.touch_rows[t]
+            if self.row_stamp[row] != self.stamp:
+                self.row_stamp[row] = self.stamp
+                self.old_values[self.changed] = self.values[row]
+                self.changed_rows[self.changed] = row
+                self.changed += 1
+            change = 0.0
+            for k in range(K):
+                change += self.coefficients[self.touch_places[t] + k] * (theta[k] - self.theta[first + k])
+            self.values[row] += change
+        for k in range(K):
+            self.theta[first + k] = theta[k]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def support_change(self) -> cython.double:
+        """What the changes since `begin_change` add to the logarithm of the statements' factors."""
+        i: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        s: cython.Py_ssize_t
+        before: cython.bint
+        change: cython.double = 0.0
+        for i in range(self.changed):
+            row = self.changed_rows[i]
+            s = self.statement[row]
+            if s < 0:
+                if not self.values[row] <= ROUNDING:
+                    change = -INFINITY
+                continue
+            before = self.violations[s] == 0
+            self.violations[s] += (self.values[row] > ROUNDING) - (self.old_values[i] > ROUNDING)
+            change += self.support[s] * ((self.violations[s] == 0) - before)
+        return change
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def undo(self, row_count: cython.Py_ssize_t) -> cython.void:
+        """Take back what `change` and `support_change` noted; probabilities are put back by whoever changed them."""
+        i: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        s: cython.Py_ssize_t
+        for i in range(row_count):
+            row = self.changed_rows[i]
+            s = self.statement[row]
+            if s >= 0:
+                self.violations[s] -= (self.values[row] > ROUNDING) - (self.old_values[i] > ROUNDING)
+            self.values[row] = self.old_values[i]
+
+    # Densities --------------------------------------------------------------------------------------------------------
+
+    def look_at_base(self):
+        """Take note of changed bases, shares and counts."""
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        allowed: cython.Py_ssize_t
+        s: cython.double
+        a: cython.double
+        n: cython.double
+        slope: cython.double = 0.0
+        with cython.nogil:
+            for i in range(self.linked.shape[0]):
+                d = self.linked[i]
+                first, last = self.first_cell[d], self.first_cell[d + 1]
+                allowed, n = 0, 0.0
+                for k in range(first, last):
+                    if self.barred[k] == 0.0:
+                        allowed += 1
+                        n += self.counts[k]
+                for g in range(self.components):
+                    s = self.strengths[g]
+                    self.norm[d, g] = lgamma(s)
+                    self.evidence[d, g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))
+                    for k in range(first, last):
+                        if self.barred[k] != 0.0:
+                            continue
+                        a = s * self.base[k] if g < self.following[self.family[d]] else s / allowed
+                        self.norm[d, g] -= lgamma(a)
+                        if self.counts[k] > 0.0:
+                            self.evidence[d, g] += log_rising(a, self.counts[k], cython.address(slope))
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def mixture(self, d: cython.Py_ssize_t, theta: cython.pointer(cython.const[cython.double])) -> cython.double:
+        """log Σ_g π_g · Dirichlet(θ | s_g b_g), whose parts are left in `level`."""
+        g: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.first_cell[d]
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
+        allowed: cython.Py_ssize_t = 0
+        following: cython.Py_ssize_t = self.following[self.family[d]]
+        logs: cython.double = 0.0
+        along: cython.double = 0.0
+        here: cython.double
+        highest: cython.double = -INFINITY
+        total: cython.double = 0.0
+        for k in range(K):
+            if self.barred[first + k] == 0.0:
+                here = log(theta[k])
+                logs += here
+                along += self.base[first + k] * here
+                allowed += 1
+        for g in range(self.components):
+            here = along if g < following else logs / allowed
+            self.level[g] = self.log_shares[self.family[d], g] + self.norm[d, g] + self.strengths[g] * here - logs
+            highest = max(highest, self.level[g])
+        for g in range(self.components):
+            total += exp(self.level[g] - highest)
+        return highest + log(total)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_level(self, total: cython.double) -> cython.Py_ssize_t:
+        g: cython.Py_ssize_t
+        u: cython.double = uniform(cython.address(self.random[0]))
+        for g in range(self.components - 1):
+            u -= exp(self.level[g] - total)
+            if u < 0.0:
+                return g
+        return self.components - 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def prepare(self, d: cython.Py_ssize_t) -> cython.void:
+        """α of a distribution, given its component; zero where it is barred."""
+        k: cython.Py_ssize_t
+        allowed: cython.Py_ssize_t = 0
+        first: cython.Py_ssize_t = self.first_cell[d]
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
+        g: cython.Py_ssize_t = self.component[d]
+        for k in range(K):
+            allowed += self.barred[first + k] == 0.0
+        for k in range(K):
+            self.alpha[k] = 0.0
+            if self.barred[first + k] == 0.0:
+                self.alpha[k] = self.counts[first + k] + self.strengths[g] * (
+                    self.base[first + k] if g < self.following[self.family[d]] else 1.0 / allowed
+                )
+
+    # Moves ------------------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_in_interval(
+        self, a: cython.double, b: cython.double, y: cython.double, low: cython.double, high: cython.double
+    ) -> cython.double:
+        """Log-odds of a Beta(a, b) variate between two limits, from those of another one."""
+        i: cython.Py_ssize_t
+        level: cython.double
+        width: cython.double
+        left: cython.double
+        right: cython.double
+        drawn: cython.double
+        for i in range(TRIES):
+            drawn = log_gamma(a, cython.address(self.random[0])) - log_gamma(b, cython.address(self.random[0]))
+            if low <= drawn <= high:
+                return drawn
+        for i in range(2):
+            level = log_beta(a, b, y) + log(uniform(cython.address(self.random[0])))
+            width = 2.0 * sqrt(1.0 / a + 1.0 / b)
+            left = y - width * uniform(cython.address(self.random[0]))
+            right = left + width
+            while left > low and log_beta(a, b, left) > level:
+                left -= width
+            while right < high and log_beta(a, b, right) > level:
+                right += width
+            left, right = max(left, low), min(right, high)
+            for _ in range(200):
+                drawn = left + (right - left) * uniform(cython.address(self.random[0]))
+                if log_beta(a, b, drawn) >= level:
+                    y = drawn
+                    break
+                if drawn < y:
+                    left = drawn
+                else:
+                    right = drawn
+        return y
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move_pair(self, d: cython.Py_ssize_t, k: cython.Py_ssize_t, l: cython.Py_ssize_t) -> cython.void:
+        """Probability moves from one state of a distribution to another, where `alpha` is prepared."""
+        t: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.first_cell[d]
+        c: cython.double
+        lowest: cython.double = -INFINITY
+        highest: cython.double = INFINITY
+        own: cython.double = self.theta[first + k]
+        other: cython.double = self.theta[first + l]
+        total: cython.double = own + other
+        low: cython.double
+        high: cython.double
+        y: cython.double
+        changed: cython.double
+        if not (self.alpha[k] > 0.0 and self.alpha[l] > 0.0 and own > 0.0 and other > 0.0):
+            return
+        for t in range(self.touch_starts[d], self.touch_starts[d + 1]):
+            c = self.coefficients[self.touch_places[t] + k] - self.coefficients[self.touch_places[t] + l]
+            if c == 0.0:
+                continue
+            if self.statement[self.touch_rows[t]] >= 0:
+                continue  # its factor decides whether the move is accepted
+            if c > 0.0:
+                highest = min(highest, max(-self.values[self.touch_rows[t]] / c, 0.0))
+            else:
+                lowest = max(lowest, min(-self.values[self.touch_rows[t]] / c, 0.0))
+        low = log((own + lowest) / (other - lowest)) if own + lowest > 0.0 else -INFINITY
+        high = log((own + highest) / (other - highest)) if other - highest > 0.0 else INFINITY
+        y = log(own / other)
+        if not low < high:
+            return
+        y = self.draw_in_interval(self.alpha[k], self.alpha[l], min(max(y, low), high), low, high)
+        own, other = total / (1.0 + exp(-y)), total / (1.0 + exp(y))
+        if not (own > LEAST and other > LEAST):
+            return
+        for i in range(self.first_cell[d + 1] - first):
+            self.proposal[i] = self.previous[i] = self.theta[first + i]
+        self.proposal[k], self.proposal[l] = own, other
+        self.begin_change()
+        self.change(d, cython.address(self.proposal[0]))
+        changed = self.support_change()
+        if changed < 0.0 and not log(uniform(cython.address(self.random[0]))) < changed:
+            self.undo(self.changed)
+            for i in range(self.first_cell[d + 1] - first):
+                self.theta[first + i] = self.previous[i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move_within(self, d: cython.Py_ssize_t) -> cython.void:
+        """The component of a distribution, then moves between pairs of its states."""
+        k: cython.Py_ssize_t
+        l: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.first_cell[d]
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
+        self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[first])))
+        self.prepare(d)
+        for k in range(K if K > 2 else K - 1):
+            l = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (K - 1))
+            self.move_pair(d, k, l if l < k else l + 1)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def propose_jointly(self, d: cython.Py_ssize_t, renewing: cython.bint) -> cython.void:
+        """A new distribution, drawn as if it had no statements or near the old one, which some linked ones follow."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        first: cython.Py_ssize_t = self.first_cell[d]
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
+        at: cython.Py_ssize_t
+        highest: cython.double
+        total: cython.double
+        ratio: cython.double = 0.0
+        scale: cython.double
+        possible: cython.bint = True
+        self.chosen[0], self.chosen_count = d, 1
+        for i in range(self.link_starts[d], self.link_starts[d + 1]):
+            if self.chosen_count <= MOST_CHOSEN and uniform(cython.address(self.random[0])) < 0.5:
+                self.chosen[self.chosen_count] = self.links[i]
+                self.chosen_count += 1
+        if renewing:
+            highest, total = -INFINITY, 0.0
+            for k in range(self.components):
+                self.level[k] = self.evidence[d, k]
+                highest = max(highest, self.level[k])
+            for k in range(self.components):
+                total += exp(self.level[k] - highest)
+            self.component[d] = self.draw_level(highest + log(total))
+            self.prepare(d)
+            for k in range(K):
+                self.shift[k] = 0.0
+                if self.alpha[k] > 0.0:
+                    self.shift[k] = log_gamma(self.alpha[k], cython.address(self.random[0])) - log(
+                        max(self.theta[first + k], LEAST)
+                    )
+        else:
+            scale = exp(-3.0 * uniform(cython.address(self.random[0])))
+            for k in range(K):
+                self.shift[k] = scale * normal(cython.address(self.random[0]))
+        for i in range(self.chosen_count):
+            e = self.chosen[i]
+            first = self.first_cell[e]
+            at = i * self.alpha.shape[0]
+            highest, total = -INFINITY, 0.0
+            if i > 0 or not renewing:
+                ratio -= self.mixture(e, cython.address(self.theta[first]))
+                for k in range(K):
+                    if self.barred[first + k] == 0.0:
+                        ratio -= (self.counts[first + k] + 1.0) * log(self.theta[first + k])
+            for k in range(K):
+                self.previous[at + k] = self.theta[first + k]
+                if self.barred[first + k] == 0.0:
+                    self.proposal[at + k] = log(max(self.theta[first + k], LEAST)) + self.shift[k]
+                    highest = max(highest, self.proposal[at + k])
+            for k in range(K):
+                self.proposal[at + k] = (
+                    exp(self.proposal[at + k] - highest) if self.barred[first + k] == 0.0 else 0.0
+                )
+                total += self.proposal[at + k]
+            for k in range(K):
+                self.proposal[at + k] /= total
+                possible = possible and (self.proposal[at + k] > LEAST or self.barred[first + k] != 0.0)
+            if not possible:
+                return
+            if i > 0 or not renewing:
+                ratio += self.mixture(e, cython.address(self.proposal[at]))
+                for k in range(K):
+                    if self.barred[first + k] == 0.0:
+                        ratio += (self.counts[first + k] + 1.0) * log(self.proposal[at + k])
+        if not ratio > -700.0:
+            return
+        self.begin_change()
+        for i in range(self.chosen_count):
+            self.change(self.chosen[i], cython.address(self.proposal[i * self.alpha.shape[0]]))
+        ratio += self.support_change()
+        self.proposed += 1.0
+        if log(uniform(cython.address(self.random[0]))) < ratio:
+            self.accepted += 1.0
+            return
+        self.undo(self.changed)
+        for i in range(self.chosen_count):
+            first = self.first_cell[self.chosen[i]]
+            for k in range(K):
+                self.theta[first + k] = self.previous[i * self.alpha.shape[0] + k]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move_event(self, row: cython.Py_ssize_t) -> cython.void:
+        """The probabilities of the two events that an inequality compares change by amounts that it does not notice."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        side: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        first: cython.Py_ssize_t
+        K: cython.Py_ssize_t
+        c: cython.double[2]
+        inside: cython.double[2]
+        outside: cython.double[2]
+        a: cython.double[2]
+        b: cython.double[2]
+        pace: cython.double[2]
+        p: cython.double
+        low: cython.double = -INFINITY
+        high: cython.double = INFINITY
+        level: cython.double = 0.0
+        value: cython.double
+        move: cython.double
+        changed: cython.double
+        if self.row_starts[row + 1] - self.row_starts[row] != 2:
+            return
+        for side in range(2):
+            t = self.order[self.row_starts[row] + side]
+            first = self.first_cell[self.row_distributions[t]]
+            K = self.first_cell[self.row_distributions[t] + 1] - first
+            c[side] = inside[side] = outside[side] = a[side] = b[side] = 0.0
+            self.prepare(self.row_distributions[t])
+            for k in range(K):
+                p = self.coefficients[self.touch_places[t] + k]
+                if p != 0.0:
+                    if c[side] != 0.0 and p != c[side]:
+                        return
+                    c[side] = p
+                    inside[side] += self.theta[first + k]
+                    a[side] += self.alpha[k]
+                else:
+                    outside[side] += self.theta[first + k]
+                    b[side] += self.alpha[k]
+                self.previous[side * self.alpha.shape[0] + k] = self.theta[first + k]
+        pace[0], pace[1] = 1.0, -c[0] / c[1]
+        for side in range(2):
+            if not (a[side] > 0.0 and b[side] > 0.0 and inside[side] > 0.0 and outside[side] > 0.0):
+                return
+            level += (a[side] - 1.0) * log(inside[side]) + (b[side] - 1.0) * log(outside[side])
+            if pace[side] > 0.0:
+                low, high = max(low, -inside[side] / pace[side]), min(high, outside[side] / pace[side])
+            else:
+                low, high = max(low, outside[side] / pace[side]), min(high, -inside[side] / pace[side])
+        level += log(uniform(cython.address(self.random[0])))
+        for i in range(SHRINKS):
+            move = low + (high - low) * uniform(cython.address(self.random[0]))
+            value = 0.0
+            for side in range(2):
+                p = inside[side] + pace[side] * move
+                if not 1e-15 < p < 1.0 - 1e-15:
+                    value = -INFINITY
+                    break
+                value += (a[side] - 1.0) * log(p) + (b[side] - 1.0) * log(1.0 - p)
+            if value > -INFINITY:
+                self.begin_change()
+                for side in range(2):
+                    t = self.order[self.row_starts[row] + side]
+                    at = side * self.alpha.shape[0]
+                    first = self.first_cell[self.row_distributions[t]]
+                    K = self.first_cell[self.row_distributions[t] + 1] - first
+                    p = inside[side] + pace[side] * move
+                    for k in range(K):
+                        if self.coefficients[self.touch_places[t] + k] != 0.0:
+                            self.proposal[at + k] = self.previous[at + k] * p / inside[side]
+                        else:
+                            self.proposal[at + k] = self.previous[at + k] * (1.0 - p) / outside[side]
+                    self.change(self.row_distributions[t], cython.address(self.proposal[at]))
+                changed = self.support_change()
+                if value + changed >= level:
+                    return
+                self.undo(self.changed)
+                for side in range(2):
+                    t = self.order[self.row_starts[row] + side]
+                    first = self.first_cell[self.row_distributions[t]]
+                    K = self.first_cell[self.row_distributions[t] + 1] - first
+                    for k in range(K):
+                        self.theta[first + k] = self.previous[side * self.alpha.shape[0] + k]
+            if move < 0.0:
+                low = move
+            else:
+                high = move
+
+    def sweep(self, rounds: cython.Py_ssize_t):
+        """Move all of them so many times."""
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        with cython.nogil:
+            for _ in range(rounds):
+                for i in range(self.linked.shape[0]):
+                    d = self.linked[i]
+                    self.move_within(d)
+                    self.propose_jointly(d, True)
+                    if self.link_starts[d + 1] > self.link_starts[d]:
+                        self.propose_jointly(d, False)
+                for i in range(self.rows):
+                    self.move_event(i)
+        return self.evaluate()
