@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -280,3 +281,22 @@ def test_data_without_a_cause_need_a_leak() -> None:
     with pytest.raises(credo.ImpossibleRowError, match="Row 3 is impossible: .* add `with leak` if it happens without"):
         credo.fit(text, rows)
     assert credo.fit(text + " with leak", rows).query("P(top=failed | a=ok)").probability > 0.2
+
+
+def test_causes_without_effect_in_a_file_keep_having_none(tmp_path: Path) -> None:
+    states = ("failed", "ok")  # as GeNIe lists them
+    network = Network(dict.fromkeys(("a", "b", "top"), states), {"top": ["a", "b"]})
+    effects = [[[0.9, 0.1], [0.0, 1.0]], [[0.8, 0.2], [0.0, 1.0]]]
+    form = NoisyForm("noisy-or", (("a",), ("b",)), ("ok", "failed"), False, tuple(map(np.array, effects)))
+    credo.write_network(
+        network.with_cpts(dict.fromkeys("ab", [0.1, 0.9])).with_forms({"top": form}), tmp_path / "t.xdsl"
+    )
+    rows = pl.DataFrame({"a": ["ok"] * 50, "b": ["ok"] * 50})
+    fit = credo.fit(tmp_path / "t.xdsl", rows)
+    assert fit.query("P(top=failed | a=ok, b=ok)").probability == 0
+    assert fit.knowledge.to_text() == "P(top=ok | a=ok alone) = 1\nP(top=ok | b=ok alone) = 1"
+    assert "(the network, line 1)" in str(fit.knowledge)
+    stated = credo.fit(tmp_path / "t.xdsl", rows, "top is noisy-or of a, b with general effects")
+    assert stated.query("P(top=failed | a=ok, b=ok)").probability > 0.05
+    again = credo.fit(fit.network, rows, fit.knowledge)
+    assert len(again.knowledge) == len(fit.knowledge) == 2

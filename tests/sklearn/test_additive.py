@@ -22,9 +22,11 @@ def by_integration(feature: np.ndarray, labels: np.ndarray, sign: int, trust: fl
     prior = prior * stats.t.pdf(effects / additive.SCALES[0], additive.FREEDOM)
     prior = prior * (np.where(effects * sign >= 0, trust, 1 - trust) if sign else 1.0)
     logs = np.log(np.maximum(prior, 1e-300))
-    centre = feature.mean()
+    centre = np.nanmean(feature)
     for x, y in zip(feature, labels, strict=True):
-        logs = logs + stats.norm.logcdf((2 * y - 1) * (intercepts + effects * (x - centre)))
+        chances = [stats.norm.cdf((2 * y - 1) * (intercepts + effects * (v - centre))) for v in (0.0, 1.0)]
+        share = centre if np.isnan(x) else x  # of the value 1
+        logs = logs + np.log((1 - share) * chances[0] + share * chances[1])
     weights = np.exp(logs - logs.max())
     chances = [stats.norm.cdf(intercepts + effects * (x - centre)) for x in (0.0, 1.0)]
     return np.array([(weights * chance).sum() / weights.sum() for chance in chances])
@@ -38,6 +40,29 @@ def test_the_posterior_is_that_of_numerical_integration(sign: int, trust: float)
     models = [learn_additive([feature], [curve], labels, ONES(15), seed, trust) for seed in range(8)]
     found = np.mean([model.probabilities([np.array([0.0, 1.0])]) for model in models], axis=(0, 1))
     np.testing.assert_allclose(found, by_integration(feature, labels, sign, trust), atol=0.008)
+
+
+def test_missing_values_of_training_rows_are_summed_out() -> None:
+    feature = np.array([0.0] * 6 + [1.0] * 6 + [np.nan] * 8)
+    labels = np.array([1] * 1 + [0] * 5 + [1] * 5 + [0] * 1 + [1] * 7 + [0] * 1)
+    curve = curve_of(feature, ONES(20), 0, ordered=True)
+    models = [learn_additive([feature], [curve], labels, ONES(20), seed) for seed in range(8)]
+    found = np.mean([model.probabilities([np.array([0.0, 1.0])]) for model in models], axis=(0, 1))
+    np.testing.assert_allclose(found, by_integration(feature, labels, 0, 1.0), atol=0.008)
+
+
+def test_the_order_of_rows_with_missing_values_means_nothing() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(2, 60)).round(1)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    labels = (rng.random(60) < 0.5).astype(int)
+    other = rng.permutation(60)
+    grid = np.linspace(-2, 2, 9)
+    found = []
+    for values, y in ((table, labels), (table[:, other], labels[other])):
+        curves = [curve_of(each, ONES(60), 0, ordered=True) for each in values]
+        found.append(learn_additive(list(values), curves, y, ONES(60), 0).probabilities([grid, -grid]))
+    np.testing.assert_allclose(*found, atol=1e-6)
 
 
 def test_directions_hold_in_every_draw() -> None:

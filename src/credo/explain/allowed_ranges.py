@@ -17,10 +17,9 @@ from credo.types import Numbers
 
 LARGE_BLOCK = 400  # parameters above which linear programs for ranges take too long
 STANDARD_ERROR = 0.08  # of a mean, in standard deviations: less than a picture shows
-SMALL_BLOCK = 8  # parameters up to which sampling inside the polytope is quick, and often exact
-DRAWS = 4_000  # of rejection sampling, which is tried first in other blocks
+DRAWS = 20_000  # of rejection sampling, which is tried first
 MAX_CELLS = 4_000_000  # of draws that are held at a time
-ENOUGH_DRAWS = 400  # of them that must hold: a standard error of 0.05
+ENOUGH_DRAWS = 1 / STANDARD_ERROR**2  # of them that must hold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +61,8 @@ def _means(blocks: Sequence[Block], shapes: Sequence[tuple[bytes, ...]], seed: i
 def _mean_by_rejection(block: Block, seed: int) -> Numbers | None:
     hard = block.linear.take(block.linear.hard)
     is_hopeless = hard.equality.any() or any(product.confidence is None for product in block.products)
-    if block.size <= SMALL_BLOCK or is_hopeless:
+    is_exact = block.size - len(block.configurations) <= 1  # the middle of an interval, without draws
+    if is_exact or is_hopeless:
         return None
     rng = np.random.default_rng([seed, int(block.parameters[0])])
     matrix, total, count = hard.matrix(block.size), np.zeros(block.size), 0

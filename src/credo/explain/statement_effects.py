@@ -6,7 +6,7 @@ probable CPTs under the knowledge (cmap with the fit's own prior), whatever the 
 For a posterior mean, the fit's own method learns again without the statement: prior, sampler and seed are the same, so
 that what is reported is what a reader would find. Only the CPTs that statements join with it are learned again: the
 others cannot change. Statements that have nothing to do with each other are left out together. They are taken in turn,
-the most important first, until the work is a quarter of the fit's; of the others it is said that this was not
+the most important first, until the work is an eighth of the fit's; of the others it is said that this was not
 computed. Work is counted in numbers of CPTs, so that no clock decides.
 """
 
@@ -36,8 +36,8 @@ from credo.types import Numbers
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
-SHARE_OF_FIT = 0.25  # of the numbers of CPTs that were learned: so many are learned again without statements
-LEAST_WORK = 200  # numbers of CPTs that are learned again, however few there are: about two seconds
+SHARE_OF_FIT = 0.125  # of the numbers of CPTs that were learned: so many are learned again without statements
+LEAST_WORK = 100  # numbers of CPTs that are learned again, however few there are: about a second
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from credo.errors import CredoError, OptionError, closest, listing
 from credo.findings import Finding
 from credo.io.categories import declared_categories, read_frame
@@ -25,16 +27,17 @@ from credo.knowledge.knowledge import (
     knowledge_for,
     raise_mistakes,
 )
-from credo.knowledge.names import mistake_at, name_text
+from credo.knowledge.names import mistake_at, name_text, state_text
 from credo.knowledge.parse import Parsed
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources, with_structures
 from credo.knowledge.state_order import LISTED, natural_order, state_order
-from credo.knowledge.statement_base import Reported
-from credo.knowledge.statements import Order, Statement, TiedRows, mentions_in, ordered_variables
+from credo.knowledge.statement_base import FamilyStatement, Reported
+from credo.knowledge.statements import Order, Statement, TiedRows, mentions_in, ordered_variables, to_text
 from credo.knowledge.structure import Structure, structure_of
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
 from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Network, Variable
+from credo.model.noisy import NoisyForm
 from credo.types import TableLike
 
 NOT_USED = "columns not used"  # the kind of the finding
@@ -115,11 +118,34 @@ def knowledge_about(
     `others` are columns of the table that are used without being variables, such as weights.
     """
     if not is_knowledge(network):
-        return KnowledgeWithNetwork(knowledge_for(read_network(network), knowledge))  # type: ignore[arg-type]
+        return KnowledgeWithNetwork(with_rests(knowledge_for(read_network(network), knowledge)))  # type: ignore[arg-type]
     items = items_of(network)
     parsed = _read([*with_structures(items), *(() if knowledge is None else items_of(knowledge))], table)
     made = _declared(parsed, without_declared_codes(table, parsed.declarations), _name(items), others)
     return KnowledgeWithNetwork(Knowledge(made.network, (*parsed.declarations, *parsed.statements)), made.findings)
+
+
+def with_rests(knowledge: Knowledge) -> Knowledge:
+    """The knowledge, and what noisy families of the network say of causes that have no effect: they go on having none.
+
+    A family that the knowledge states itself is left to it.
+    """
+    stated = {str(each.child) for each in knowledge.statements if isinstance(each, FamilyStatement)}
+    found = []
+    for child, form in knowledge.network.forms.items():
+        if child in stated or not isinstance(form, NoisyForm):
+            continue
+        rest = form.order[0] if form.takes_highest else form.order[-1]
+        place = knowledge.network.states(child).index(rest)
+        for causes, cpt in zip(form.sets, form.cpts, strict=False):
+            for states in np.argwhere(cpt[..., place] == 1.0).tolist():
+                given = zip(causes, states, strict=True)
+                each = [(name, knowledge.network.states(name)[state]) for name, state in given]
+                words = ", ".join(f"{name_text(name)}={state_text(state)}" for name, state in each)
+                found.append(f"P({name_text(child)}={state_text(rest)} | {words} alone) = 1")
+    known = set(map(to_text, knowledge.statements))
+    new = [text for text in found if text not in known]
+    return Knowledge(knowledge.network, [knowledge, *new], "the network") if new else knowledge
 
 
 def _read(items: Sequence[Any], table: TableLike | None) -> Parsed:

@@ -13,7 +13,8 @@ Effects have normal priors, and those of a feature with a stated direction have 
 so that rows can overrule a wrong statement; r = 1 makes it hold in every draw. The height h_j of steps is √K_j without
 a direction, and K_j with one, where steps add up instead of cancelling out. All is drawn by Gibbs sampling: a latent
 normal variate for each row [Albert and Chib, 1993], then one effect after the other, then σ₁ and σ₂. All chains are one
-array. Rows that agree count as one row with a weight.
+array. Rows that agree count as one row with a weight. What is missing in a row is drawn too, given the class and the
+effects: v with a probability ∝ share(v)·P(y | x, v), where the same features are v in that share of the other rows.
 
 g is for what features do together: a smooth function with a small Gaussian process as its prior, whose covariance is
 σ₃²·exp(−d²/2ℓ²) in the distance d of two rows, ℓ² being the median of d². It is approximated by the leading
@@ -23,13 +24,14 @@ keeps to no direction, and is left out where directions have to hold in every dr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from credo.small_products import product
 from credo.types import Indices, Numbers
@@ -45,6 +47,10 @@ EXACT_WEIGHT = 16  # up to here a weight is so many latent variates; their sum i
 SMALLEST = 1e-300
 MOST_ROWS = 2_000  # that are kept to sum over missing values
 MOST_VALUES = 50  # of missing features, over which a row is summed
+WAYS = 4  # to complete a training row, among which and the last one it is drawn …
+DRAWN_EVERY = 5  # … after so many sweeps, because the products of all columns follow
+MOST_PRODUCTS = 300_000_000  # multiplications of these products, of all chains; with more there are fewer chains
+FEWEST_DONORS = 30  # rows in which several features are known, to be drawn together; with fewer each is drawn alone
 ROWS_AT_ONCE = 4_096  # of the design, under all draws
 EIGENVALUE = 1e-6  # the smallest, as a share of the largest
 
@@ -114,7 +120,12 @@ class AdditiveModel:
         patterns, which = np.unique(missing, axis=0, return_inverse=True)
         for number, pattern in enumerate(patterns):
             own = np.flatnonzero(which.ravel() == number)
-            values, shares = self._values_of(pattern)
+            values, shares = _values_of(self.rows, self.weights, pattern)
+            if len(values) > MOST_VALUES:  # about as many rows for each of those that are kept, in their order
+                middles = np.cumsum(shares) - shares / 2
+                wanted = (np.arange(MOST_VALUES) + 0.5) / MOST_VALUES
+                values = values[np.abs(middles[:, None] - wanted).argmin(axis=0)]
+                shares = np.full(MOST_VALUES, 1 / MOST_VALUES)
             for first in range(0, len(own), step := max(1, ROWS_AT_ONCE // len(values))):
                 some = own[first : first + step]
                 completed = np.repeat(table[some], len(values), axis=0)
@@ -123,23 +134,8 @@ class AdditiveModel:
                 found[:, some] = each @ shares
         return found
 
-    def _values_of(self, missing: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-        """What features that are missing in a row are in the training rows, (values, features), and their shares."""
-        known = ~np.isnan(self.rows[:, missing]).any(axis=1)
-        if not missing.any() or not known.any():  # a value that no training row has stays missing, at the mean
-            return np.full((1, int(missing.sum())), np.nan), np.ones(1)
-        values, which = np.unique(self.rows[known][:, missing], axis=0, return_inverse=True)
-        shares: Numbers = np.bincount(which.ravel(), self.weights[known], minlength=len(values)).astype(np.float64)
-        if len(values) > MOST_VALUES:  # about as many rows for each of those that are kept, in their order
-            middles = np.cumsum(shares) - shares / 2
-            wanted = (np.arange(MOST_VALUES) + 0.5) / MOST_VALUES * shares.sum()
-            values, shares = values[np.abs(middles[:, None] - wanted).argmin(axis=0)], np.ones(MOST_VALUES)
-        return values, shares / shares.sum()
-
     def _of_complete(self, table: Numbers) -> Numbers:
-        design = _design(self.curves, self.means, list(table.T))
-        if self.interactions is not None:
-            design = np.hstack([design, self.interactions.columns(design)])
+        design = _whole_design(self.curves, self.means, self.interactions, table)
         return np.asarray(ndtr(product(self.draws, np.ascontiguousarray(design.T))))
 
 
@@ -172,22 +168,98 @@ def learn_additive(
     """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `reliability`."""
     rng = np.random.default_rng([seed, 4])
     table = np.column_stack(features)
+    order = np.lexsort((labels, *np.nan_to_num(table.T, nan=-np.inf)[::-1]))  # so that the order of rows means nothing
+    table, labels, weights = table[order], labels[order], weights[order]
     kept = np.sort(rng.choice(len(table), MOST_ROWS, replace=False)) if len(table) > MOST_ROWS else slice(None)
     seen, counts = table[kept], weights[kept]
-    raw = np.hstack([np.empty((len(labels), 0)), *(c.columns(v) for c, v in zip(curves, features, strict=True))])
+    raw = _columns(curves, table)
     totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
     means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
-    design, labels, weights = _distinct(_design(curves, means, features), labels, weights)
+    used = np.array([bool(curve.groups) for curve in curves], dtype=bool)  # others have no effect, missing or not
+    incomplete = np.flatnonzero(np.isnan(table[:, used]).any(axis=1))
+    complete = np.delete(np.arange(len(table)), incomplete)
+    design, own, own_weights = _distinct(_design(curves, means, table[complete]), labels[complete], weights[complete])
     signed = np.array([False, *(curve.sign != 0 for curve in curves for _ in curve.groups)])
     groups = np.array([group for curve in curves for group in curve.groups], dtype=np.int64)
     interactions = None
-    if sum(bool(curve.groups) for curve in curves) > 1 and (reliability < 1.0 or not signed.any()):
-        interactions = _interactions(design, 1 + np.flatnonzero(groups == 0), weights)
+    if used.sum() > 1 and (reliability < 1.0 or not signed.any()):
+        whole = (_design(curves, means, table), weights) if len(incomplete) else (design, own_weights)
+        interactions = _interactions(whole[0], 1 + np.flatnonzero(groups == 0), whole[1])
         design = np.hstack([design, interactions.columns(design)])
-        more = design.shape[1] - len(signed)
+        more = len(interactions.means)
         signed, groups = np.append(signed, [False] * more), np.append(groups, [2] * more)
-    draws = _gibbs(design, labels, weights, signed, groups, reliability, np.random.default_rng([seed, 3]))
+    missing = None
+    if len(incomplete):
+        donors = _donors(table[incomplete], seen, counts, used)
+        of_rows = partial(_whole_design, curves, means, interactions)
+        missing = IncompleteRows(table[incomplete], donors, of_rows, labels[incomplete], weights[incomplete])
+    rows = design, own, own_weights
+    draws = _gibbs(*rows, signed, groups, reliability, np.random.default_rng([seed, 3]), missing)
     return AdditiveModel(tuple(curves), means, interactions, draws, seen, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class IncompleteRows:
+    """Training rows in which values are missing, and what the missing features are in others."""
+
+    table: Numbers  # (rows, features)
+    donors: tuple[tuple[Indices, Indices, Numbers, Numbers], ...]  # rows, their features, values, shares
+    design: Callable[[Numbers], Numbers]  # of complete rows
+    labels: Indices  # (rows,)
+    weights: Numbers  # (rows,)
+
+    def drawn(self, effects: Numbers, before: Numbers | None, rng: np.random.Generator) -> Numbers:
+        """The rows completed, given their classes and the effects of each chain: designs, (chains, rows, columns).
+
+        Drawn among values with their shares and the ones before, which keeps the posterior as it is, however few they
+        are [Andrieu, Doucet and Holenstein, 2010].
+        """
+        completed = np.repeat(self.table[:, None], WAYS, axis=1)
+        for rows, features, values, shares in self.donors:
+            chosen = rng.choice(len(values), (len(rows), WAYS), p=shares)
+            completed[np.ix_(rows, np.arange(WAYS), features)] = values[chosen]
+        designs = self.design(completed.reshape(-1, completed.shape[-1]))
+        predictors = product(effects, np.ascontiguousarray(designs.T)).reshape(len(effects), -1, WAYS)
+        if before is not None:
+            predictors = np.append(predictors, np.einsum("cij,cj->ci", before, effects)[..., None], axis=-1)
+        logs = log_ndtr((2.0 * self.labels - 1.0)[:, None] * predictors) * self.weights[:, None]
+        cumulative = np.cumsum(np.exp(logs - logs.max(axis=-1, keepdims=True)), axis=-1)
+        wanted = rng.random(cumulative.shape[:2])[..., None] * cumulative[..., -1:]
+        place = np.minimum((cumulative < wanted).sum(axis=-1), predictors.shape[-1] - 1)
+        found = designs.reshape(len(self.table), WAYS, -1)[np.arange(len(self.table)), np.minimum(place, WAYS - 1)]
+        return found if before is None else np.where((place == WAYS)[..., None], before, found)
+
+
+def _values_of(rows: Numbers, weights: Numbers, missing: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    """What features that are missing in a row are in the training rows, (values, features), and their shares."""
+    known = ~np.isnan(rows[:, missing]).any(axis=1)
+    if not missing.any() or not known.any():  # a value that no training row has stays missing, at the mean
+        return np.full((1, int(missing.sum())), np.nan), np.ones(1)
+    values, which = np.unique(rows[known][:, missing], axis=0, return_inverse=True)
+    shares = np.bincount(which.ravel(), weights[known], minlength=len(values)).astype(np.float64)
+    return values, shares / shares.sum()
+
+
+def _donors(
+    table: Numbers, rows: Numbers, weights: Numbers, used: NDArray[np.bool_]
+) -> tuple[tuple[Indices, Indices, Numbers, Numbers], ...]:
+    """For rows with the same missing features: these, together if enough rows know all of them, values and shares."""
+    missing = np.isnan(table) & used
+    patterns, which = np.unique(missing, axis=0, return_inverse=True)
+    found = []
+    for number, pattern in enumerate(patterns):
+        own, features = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern)
+        together = (~np.isnan(rows[:, pattern]).any(axis=1)).sum() >= FEWEST_DONORS
+        for part in [features] if together else features[:, None]:
+            found.append((own, part, *_values_of(rows, weights, np.isin(np.arange(len(used)), part))))
+    return tuple(found)
+
+
+def _whole_design(
+    curves: Sequence[Curve], means: Numbers, interactions: Interactions | None, table: Numbers
+) -> Numbers:
+    design = _design(curves, means, table)
+    return design if interactions is None else np.hstack([design, interactions.columns(design)])
 
 
 def _interactions(design: Numbers, places: Indices, weights: Numbers) -> Interactions:
@@ -216,11 +288,15 @@ def _cut_points(distinct: Numbers, shares: Numbers, total: float) -> tuple[float
     return tuple(middles[np.unique(places)].tolist())
 
 
-def _design(curves: Sequence[Curve], means: Numbers, features: Sequence[Numbers]) -> Numbers:
+def _columns(curves: Sequence[Curve], table: Numbers) -> Numbers:
+    """The columns of all curves; NaN where the value is missing."""
+    found = [curve.columns(values) for curve, values in zip(curves, table.T, strict=True)]
+    return np.hstack([np.empty((len(table), 0)), *found])
+
+
+def _design(curves: Sequence[Curve], means: Numbers, table: Numbers) -> Numbers:
     """A column of ones, then the columns of all curves; centred, with missing values at the mean."""
-    rows = len(features[0])
-    columns = np.hstack([curve.columns(values) for curve, values in zip(curves, features, strict=True)])
-    return np.hstack([np.ones((rows, 1)), np.nan_to_num(columns - means, nan=0.0)])
+    return np.hstack([np.ones((len(table), 1)), np.nan_to_num(_columns(curves, table) - means, nan=0.0)])
 
 
 def _distinct(design: Numbers, labels: Indices, weights: Numbers) -> tuple[Numbers, Indices, Numbers]:
@@ -238,28 +314,46 @@ def _gibbs(
     groups: Indices,
     reliability: float,
     rng: np.random.Generator,
+    missing: IncompleteRows | None = None,
 ) -> Numbers:
     """Draws of all effects, (draws, columns); see the beginning of this file."""
     rows, columns = design.shape
-    chains = max(FEWEST_CHAINS, min(CHAINS, MOST_LATENT // rows))
+    every, all_labels = weights, labels
+    if missing is not None:
+        every, all_labels = np.append(weights, missing.weights), np.append(labels, missing.labels)
+    chains = max(FEWEST_CHAINS, min(CHAINS, MOST_LATENT // len(every)))
+    if missing is not None:
+        chains = max(FEWEST_CHAINS, min(chains, MOST_PRODUCTS // (len(missing.labels) * columns**2)))
     gram = product((design * weights[:, None]).T, design)
-    positive_share = (weights @ labels + 0.5) / (weights.sum() + 1.0)
+    positive_share = (every @ all_labels + 0.5) / (every.sum() + 1.0)
     effects = np.where(signed, 0.01, 0.0) * np.ones((chains, 1))
     effects[:, 0] = ndtri(positive_share)
     variances = np.tile(SCALES**2, (chains, 1))
     sizes = np.bincount(groups, minlength=len(SCALES))
-    direction = 2.0 * labels - 1.0
+    direction = 2.0 * all_labels - 1.0
     transposed = np.ascontiguousarray(design.T)
-    kept = []
+    kept, grams = [], gram[None]
+    drawn: Numbers | None = None
     for sweep in range(WARM_UP + SWEEPS):
-        latent = direction * _latent_sums(direction * product(effects, transposed), weights, rng)
-        moments = product(latent, design)
+        predictors = product(effects, transposed)
+        if missing is not None:
+            if drawn is None or sweep % DRAWN_EVERY == 0:
+                drawn = missing.drawn(effects, drawn, rng)
+                scaled = drawn * missing.weights[:, None]
+                grams = gram + np.stack([product(one.T, two) for one, two in zip(scaled, drawn, strict=True)])
+            predictors = np.hstack([predictors, np.einsum("cij,cj->ci", drawn, effects)])
+        latent = direction * _latent_sums(direction * predictors, every, rng)
+        moments = product(np.ascontiguousarray(latent[:, :rows]), design)
+        if drawn is not None:
+            moments += np.einsum("ci,cij->cj", latent[:, rows:], drawn)
+        diagonals = np.diagonal(grams, axis1=1, axis2=2)
         precisions = np.column_stack([np.full(chains, INTERCEPT_DEVIATION**-2), 1.0 / variances[:, groups]])
-        precisions += np.diag(gram)
+        precisions += diagonals
         deviations = precisions**-0.5
         noise = rng.standard_normal((columns, chains))
         for k in rng.permutation(columns).tolist():
-            rest = effects @ gram[k] - gram[k, k] * effects[:, k]
+            joint = effects @ gram[k] if missing is None else (effects * grams[:, k]).sum(axis=1)
+            rest = joint - diagonals[:, k] * effects[:, k]
             means, deviation = (moments[:, k] - rest) / precisions[:, k], deviations[:, k]
             effects[:, k] = _directed(means, deviation, reliability, rng) if signed[k] else means + deviation * noise[k]
         for group, scale in enumerate(SCALES.tolist()):

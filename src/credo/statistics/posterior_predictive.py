@@ -118,8 +118,8 @@ def link_discrepancies(
         if complete and count:
             continue
         seen = completed_codes(completion, cpts, numbers[:1] if complete else numbers, rng)
-        tables, counts = _residual_tables(network, seen, links)
-        together += counts.sum(axis=0)
+        tables, shown = _residual_tables(network, seen, links)
+        together += products(shown, shown.transpose(0, 2, 1)).sum(axis=0)
         total += tables.sum(axis=0)
         squares += np.einsum("rij,rij->ij", tables, tables)
         count += len(tables)
@@ -221,23 +221,23 @@ def p_values(parts: Sequence[Discrepancies]) -> tuple[Numbers, Numbers]:
 
 
 def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[Tables, Tables]:
-    """Σ_j (N_ajk − N_aj·N_jk / N_j) for all columns a and k, and N_ak: (draws, columns, columns)."""
+    """Σ_j (N_ajk − N_aj·N_jk / N_j) for all columns a and k, (draws, columns, columns); and which rows are in each."""
     draws, rows, _ = codes.shape
-    shown = np.zeros((draws, rows, links.columns), dtype=np.float32)
+    shown = np.zeros((draws, links.columns, rows), dtype=np.float32)
     left = np.empty_like(shown)
     for at, variable in enumerate(links.variables):
-        name, own = network.names[variable], codes[:, :, variable]
+        name, own = network.names[variable], np.ascontiguousarray(codes[:, :, variable])
         size, columns = len(network.states(name)), _block(links, at)
-        shown[:, :, columns] = own[:, :, None] == links.states[at]
         keys = np.arange(draws)[:, None] * network.configurations(name) + configurations_of(network, name, codes)
         if draws * network.configurations(name) > 4 * keys.size:
             keys = np.unique(keys, return_inverse=True)[1].reshape(keys.shape)
         counts = np.bincount((keys * size + own).ravel(), minlength=(int(keys.max(initial=0)) + 1) * size)
         counts = counts.reshape(-1, size)
-        frequencies = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        left[:, :, columns] = shown[:, :, columns] - frequencies[:, links.states[at]][keys]
-    transposed = np.ascontiguousarray(shown.transpose(0, 2, 1))
-    return products(transposed, left), products(transposed, shown)
+        frequencies = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).astype(np.float32)
+        for column, state in zip(range(columns.start, columns.stop), links.states[at].tolist(), strict=True):
+            shown[:, column] = own == state
+            np.subtract(shown[:, column], frequencies[:, state][keys], out=left[:, column])
+    return products(shown, left.transpose(0, 2, 1)), shown
 
 
 def _block(links: Links, at: int) -> slice:
