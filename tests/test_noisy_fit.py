@@ -289,7 +289,7 @@ def test_causes_without_effect_in_a_file_keep_having_none(tmp_path: Path) -> Non
     effects = [[[0.9, 0.1], [0.0, 1.0]], [[0.8, 0.2], [0.0, 1.0]]]
     form = NoisyForm("noisy-or", (("a",), ("b",)), ("ok", "failed"), False, tuple(map(np.array, effects)))
     credo.write_network(
-        network.with_cpts(dict.fromkeys("ab", [0.1, 0.9])).with_forms({"top": form}), tmp_path / "t.xdsl"
+        network.with_cpts({key: [0.1, 0.9] for key in "ab"}).with_forms({"top": form}), tmp_path / "t.xdsl"
     )
     rows = pl.DataFrame({"a": ["ok"] * 50, "b": ["ok"] * 50})
     fit = credo.fit(tmp_path / "t.xdsl", rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.dataset import Dataset, Tables, no_data
 from credo.io.dialects import USUAL, format_of
 from credo.io.files import warn_caller
-from credo.io.missing_codes import SUSPECTED
+from credo.io.missing_codes import SUSPECTED, seen_code_findings
 from credo.io.network_files import NetworkLike
 from credo.io.number_columns import with_ranges
 from credo.io.origin import origin_of
@@ -200,9 +200,7 @@ def fit(
         known, taken = knowledge_about(
             network, knowledge, None if has_partitions(source) else without_counts(source), others
         )
-    for finding in taken:  # before anything is learned from them
-        if finding.kind in (SUSPECTED, DOUBTFUL):
-            warn_caller(str(finding), MissingCodeWarning)
+    _warn_of_codes(taken)
     request = Request(
         method,
         None if prior is None else as_prior(prior, known.network),
@@ -218,6 +216,13 @@ def fit(
     return learn(
         known, source, request, taken, trail, weights=weights, executor=executor, progress=progress, started=started
     )
+
+
+def _warn_of_codes(findings: Iterable[Finding]) -> None:
+    """Warn of values that may be codes for missing ones, before anything is learned from them."""
+    for finding in findings:
+        if finding.kind in (SUSPECTED, DOUBTFUL):
+            warn_caller(str(finding), MissingCodeWarning)
 
 
 def learn(
@@ -262,6 +267,9 @@ def learn(
                 executor=executor_for(executor, memory_limit), doubted_experts=doubted,
             )  # fmt: skip
             evidence = weighed(model.stated.evidence, doubted, problem.data.expert_weights)
+            if not any(finding.kind == SUSPECTED for finding in taken):
+                _warn_of_codes(coded := seen_code_findings(table.numbers))
+                taken = (*taken, *coded)
             notify(ProgressEvent(ESTIMATING))
             _check_memory(problem, notify)
             refuse = partial(_require_no_proof, problem, known, problem.model.doubted)

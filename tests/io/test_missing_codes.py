@@ -71,3 +71,16 @@ def test_the_declaration_prints_as_it_is_read() -> None:
     (declared,) = credo.Knowledge(network, 'missing values are -999, "a, b", ., <0.3').declarations
     assert declared.values == ("-999", "a, b", ".", "<0.3")
     assert str(declared) == 'missing values: -999, "a, b", ., <0.3'
+
+
+def test_codes_are_reported_for_networks_that_have_cut_points(table: Path, tmp_path: Path) -> None:
+    with pytest.warns(credo.errors.MissingCodeWarning):
+        fit = credo.fit(TEXT, table, table_format=credo.TableFormat(missing=("n/a", "unknown")))
+    credo.write_network(fit.network, tmp_path / "patients.bif")
+    network = credo.read_network(tmp_path / "patients.bif")
+    rows = pandas.read_csv(table, na_values=["n/a", "unknown"])
+    for source in (table, rows):
+        usual = {} if source is rows else {"table_format": credo.TableFormat(missing=("n/a", "unknown"))}
+        with pytest.warns(credo.errors.MissingCodeWarning, match="lies apart from all other numbers"):
+            again = credo.fit(network, source, **usual)
+        assert [each.variable for each in again.findings if each.kind == "missing value codes"] == ["age", "glu"]

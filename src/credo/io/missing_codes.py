@@ -11,6 +11,7 @@ from credo.errors import counted, listing
 from credo.findings import Finding
 from credo.io.categories import read_frame
 from credo.io.dataset import Tables
+from credo.io.number_columns import CODES, NumbersSeen, lies_apart
 from credo.model.state_texts import number_of, number_text
 from credo.types import Numbers, TableLike
 
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 SUSPECTED = "missing value codes"  # the kind of the finding
-# Numbers that people write where nothing is known.
-CODES = frozenset(sign * number for number in (9, 99, 999, 9999, 99999, 888, 8888, 777, 7777) for sign in (1, -1)) | {
-    -1
-}
-FAR = 1.0  # times the range of all other numbers that a code lies outside of it
 FEWEST_OTHERS = 3
 
 
@@ -63,8 +59,7 @@ def suspected_codes(numbers: Numbers) -> dict[float, int]:
     found: dict[float, int] = {}
     for place in candidates:
         value = float(values[place])
-        distance = max(low - value, value - high)
-        if distance > FAR * (high - low) or value < 0.0 <= low:
+        if lies_apart(value, low, high):
             found[value] = int(rows[place])
     return found
 
@@ -73,16 +68,27 @@ def code_findings(columns: Mapping[str, Numbers]) -> list[Finding]:
     """A finding for each measured column that seems to hold codes for missing values."""
     findings = []
     for name, numbers in columns.items():
-        found = suspected_codes(numbers)
-        if not found:
-            continue
-        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, list(found))]
-        shown = [f"{number_text(code)} in {counted(rows, 'row')}" for code, rows in found.items()]
-        codes = ", ".join(map(number_text, found))
-        message = (
-            f"{name}: {listing(shown)} {'lies' if len(found) == 1 else 'lie'} apart from all other numbers "
-            f"({number_text(float(others.min()))} to {number_text(float(others.max()))}) and may stand for missing "
-            f'values. If so, write `missing values: {codes}` in the text, or give --missing "{codes}".'
-        )
-        findings.append(Finding(SUSPECTED, message, name))
+        if found := suspected_codes(numbers):
+            others = numbers[~np.isnan(numbers) & ~np.isin(numbers, list(found))]
+            findings.append(_finding(name, found, float(others.min()), float(others.max())))
     return findings
+
+
+def seen_code_findings(columns: Mapping[str, NumbersSeen]) -> list[Finding]:
+    """The same of columns whose variables had cut points before they were read."""
+    return [
+        _finding(name, seen.suspected, *seen.others)
+        for name, seen in columns.items()
+        if seen.suspected and seen.others is not None
+    ]
+
+
+def _finding(name: str, found: Mapping[float, int], low: float, high: float) -> Finding:
+    shown = [f"{number_text(code)} in {counted(rows, 'row')}" for code, rows in found.items()]
+    codes = ", ".join(map(number_text, found))
+    message = (
+        f"{name}: {listing(shown)} {'lies' if len(found) == 1 else 'lie'} apart from all other numbers "
+        f"({number_text(low)} to {number_text(high)}) and may stand for missing "
+        f'values. If so, write `missing values: {codes}` in the text, or give --missing "{codes}".'
+    )
+    return Finding(SUSPECTED, message, name)

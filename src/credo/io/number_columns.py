@@ -1,12 +1,13 @@
 """Columns of numbers as states: numbers are cut at the variable's cut points, names of states are accepted too.
 
-What was seen is kept for each such variable: the range of its numbers, and how many rows are outside of the range known
-before.
+What was seen is kept for each such variable: the range of its numbers, how many rows are outside of the range known
+before, and numbers that may be codes for missing values.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -24,6 +25,12 @@ from credo.types import MISSING, Indices, Numbers
 if TYPE_CHECKING:
     import polars as pl
 
+# Numbers that people write where nothing is known.
+CODES = frozenset(sign * number for number in (9, 99, 999, 9999, 99999, 888, 8888, 777, 7777) for sign in (1, -1)) | {
+    -1
+}
+FAR = 1.0  # times the range of all other numbers that a code lies outside of it
+
 
 @dataclass(frozen=True, slots=True)
 class NumbersSeen:
@@ -35,20 +42,41 @@ class NumbersSeen:
         The smallest and the largest number.
     below, above : int
         How many rows hold a number below the lowest, or above the highest, that the cut points knew before.
+    codes : tuple of tuple of float and int
+        Numbers that people write where nothing is known, and how many rows hold each; none where they are not extreme.
+    others : tuple of two floats, optional
+        The smallest and the largest of the other numbers, where there are codes.
     """
 
     lowest: float
     highest: float
     below: int = 0
     above: int = 0
+    codes: tuple[tuple[float, int], ...] = ()
+    others: tuple[float, float] | None = None
+
+    @property
+    def apart_from_codes(self) -> tuple[float, float] | None:
+        """The range of the numbers that are no codes."""
+        return self.others if self.codes else (self.lowest, self.highest)
+
+    @property
+    def suspected(self) -> dict[float, int]:
+        """The codes that lie apart from all other numbers, with their rows."""
+        return {code: rows for code, rows in self.codes if self.others is not None and lies_apart(code, *self.others)}
 
     def merged(self, other: NumbersSeen) -> NumbersSeen:
         """Those of two parts of a table together."""
+        codes = tuple(sorted((Counter(dict(self.codes)) + Counter(dict(other.codes))).items()))
+        ranges = [each for each in (self.apart_from_codes, other.apart_from_codes) if each is not None]
+        others = (min(low for low, _ in ranges), max(high for _, high in ranges)) if codes and ranges else None
         return NumbersSeen(
             min(self.lowest, other.lowest),
             max(self.highest, other.highest),
             self.below + other.below,
             self.above + other.above,
+            codes,
+            others,
         )
 
 
@@ -59,7 +87,20 @@ def numbers_seen(cuts: CutPoints, numbers: Numbers) -> NumbersSeen | None:
     highest = float(np.fmax.reduce(numbers))
     below = 0 if cuts.lowest is None or lowest >= cuts.lowest else int((numbers < cuts.lowest).sum())
     above = 0 if cuts.highest is None or highest <= cuts.highest else int((numbers > cuts.highest).sum())
-    return NumbersSeen(lowest, highest, below, above)
+    if lowest not in CODES and highest not in CODES:
+        return NumbersSeen(lowest, highest, below, above)
+    coded = np.isin(numbers, list(CODES))
+    values, rows = np.unique(numbers[coded], return_counts=True)
+    others = numbers[~coded & ~np.isnan(numbers)]
+    codes = tuple(zip(values.tolist(), rows.tolist(), strict=True))
+    return NumbersSeen(
+        lowest, highest, below, above, codes, (float(others.min()), float(others.max())) if len(others) else None
+    )
+
+
+def lies_apart(number: float, low: float, high: float) -> bool:
+    """Whether a number is so far from the range of all others that it may be a code for missing values."""
+    return max(low - number, number - high) > FAR * (high - low) or number < 0.0 <= low
 
 
 def merged(parts: Sequence[Mapping[str, NumbersSeen]]) -> dict[str, NumbersSeen]:
