@@ -131,6 +131,13 @@ def test_small_probabilities_are_not_printed_as_zero(folder: Path) -> None:
     assert "[0.00," not in done.stdout
 
 
+def test_learn_without_arguments_says_what_is_missing(folder: Path) -> None:
+    done = run("learn", folder=folder)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "Missing argument" in done.stderr
+
+
 def test_doubt_stands_alone_or_before_a_share(folder: Path) -> None:
     done = run("learn", "net.bif", "patients.csv", "-k", "first.credo", "--doubt=often", folder=folder)
     assert done.returncode == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -487,7 +488,7 @@ class DoubtCommand(TyperCommand):
 
 
 def _with_doubt(args: Sequence[str]) -> Iterator[str]:
-    for word, following in zip(args, (*args[1:], ""), strict=True):
+    for word, following in zip_longest(args, args[1:], fillvalue=""):
         yield f"--doubt={LEARN_IT}" if word == "--doubt" and _share(following) is None else word
 
 
