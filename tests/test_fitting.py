@@ -233,3 +233,11 @@ def test_knowledge_of_another_network_keeps_its_meaning() -> None:
 def test_seeds_are_whole_numbers(smoking: Network, seed: object) -> None:
     with pytest.raises(OptionError, match="seed"):
         credo.fit(smoking, PATIENTS, seed=seed)
+
+
+def test_a_network_whose_cpts_are_all_fixed_is_as_it_was() -> None:
+    network = credo.Network({"a": ["x", "y"], "b": ["x", "y"]}, {"b": ["a"]}, {"a": [0.3, 0.7], "b": np.eye(2)})
+    for rows in (network.sample(5, seed=0), None):
+        fit = credo.fit(network, rows, fixed=["a", "b"])
+        assert fit.query("P(b=y)").probability == pytest.approx(0.7)
+        assert any("Every CPT is fixed" in each.message for each in fit.findings)

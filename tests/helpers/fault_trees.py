@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,26 +64,33 @@ def top_events(path: Path, most: int = 200_000) -> dict[str, float]:
     """The probability of each gate that no other gate uses."""
     sys.setrecursionlimit(20_000)
     root = ElementTree.parse(path).getroot()
-    gates = {gate.get("name"): body(gate) for gate in root.iter("define-gate")}
+    gates = dict(gates_of(root))
     houses = {event.get("name"): body(event).get("value") == "true" for event in root.iter("define-house-event")}
     basic = {event.get("name"): float(body(event).get("value")) for event in root.iter("define-basic-event")}
-    used = {item.get("name") for gate in gates.values() for item in gate.iter() if item.tag in REFERENCES}
+
+    def meant(reference: Any, inside: str) -> str:
+        """The gate of the same component that has this name, else whatever has it."""
+        name = reference.get("name")
+        own = f"{inside.rpartition('.')[0]}.{name}"
+        return own if own in gates else name
+
+    used = {meant(item, name) for name, gate in gates.items() for item in gate.iter() if item.tag in REFERENCES}
     tops = [name for name in gates if name not in used]
     diagrams, order, made = Diagrams(most), dict[str, int](), dict[str, int]()
 
-    def of(element: Any) -> int:
+    def of(element: Any, inside: str) -> int:
         if element.tag in REFERENCES:
-            name = element.get("name")
+            name = meant(element, inside)
             if name in gates:
                 if name not in made:
-                    made[name] = of(gates[name])
+                    made[name] = of(gates[name], name)
                 return made[name]
             if name in houses:
                 return int(houses[name])
             return diagrams.node(order.setdefault(name, len(order)), 0, 1)
         if element.tag == "constant":
             return int(element.get("value") == "true")
-        items = [of(child) for child in element]
+        items = [of(child, inside) for child in element]
         match element.tag:
             case "not":
                 return diagrams.choose(items[0], 0, 1)
@@ -112,9 +120,20 @@ def top_events(path: Path, most: int = 200_000) -> dict[str, float]:
             return 0
         return diagrams.choose(items[0], at_least(items[1:], least - 1), at_least(items[1:], least))
 
-    roots = {name: of(gates[name]) for name in tops}
+    roots = {name: of(gates[name], name) for name in tops}
     probabilities = [basic[name] for name in order]
     return {name: diagrams.probability(root, probabilities) for name, root in roots.items()}
+
+
+def gates_of(element: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every gate with its name, that of its component before it."""
+    for child in element:
+        if child.tag == "define-gate":
+            yield path + child.get("name"), body(child)
+        elif child.tag == "define-component":
+            yield from gates_of(child, f"{path}{child.get('name')}.")
+        elif child.tag in ("define-fault-tree", "opsa-mef"):
+            yield from gates_of(child, path)
 
 
 def body(element: Any) -> Any:

@@ -76,6 +76,7 @@ def test_published_trees() -> None:
         "isp9604",
         "isp9606",
         "theatre",
+        "three_motor",
         "two_train",
     ):
         path = folder / f"{name}.xml"
@@ -85,7 +86,7 @@ def test_published_trees() -> None:
         for event, expected in top_events(path).items():
             assert probability(network, event) == pytest.approx(expected, rel=1e-9)
             compared += 1
-    assert compared >= 10
+    assert compared >= 11
 
 
 def test_a_tree_with_components_has_its_published_probability() -> None:
@@ -93,6 +94,14 @@ def test_a_tree_with_components_has_its_published_probability() -> None:
     if not path.exists():
         pytest.skip("the published trees are not here")
     assert probability(credo.read_network(path), "E1") == pytest.approx(0.0211538, abs=5e-8)  # as SCRAM has it
+
+
+@pytest.mark.slow
+def test_a_published_tree_whose_diagram_is_large() -> None:
+    path = Path(__file__).parents[3] / "shared" / "faulttrees" / "elf9601.xml"
+    if not path.exists():
+        pytest.skip("the published trees are not here")
+    assert probability(credo.read_network(path), "r1") == pytest.approx(top_events(path, 3_000_000)["r1"], rel=1e-9)
 
 
 def test_what_exact_inference_cannot_do_is_refused_with_figures() -> None:

@@ -158,6 +158,9 @@ def prepare(
     options = Options() if options is None else options
     soft_weight, tie_reading = options.optimiser.soft_weight, TieReading(options.em.tie_reading)
     named = None if method == "auto" else choose_method(method)
+    is_known = named is None and doubts is None and not model.names
+    if is_known:  # nothing to draw
+        named = choose_method("auto", True)
     if named is not None and not named.uses_knowledge:
         doubts = None
     if doubts is not None and (must_doubt or named is not None):
@@ -221,6 +224,8 @@ def prepare(
         problem = problem.with_model(prior=own_prior).with_settings(method=chosen, not_posterior=found.not_posterior)
         if not chosen.doubts:
             problem = problem.with_model(doubts=None, doubted=NONE)
+    if is_known:
+        problem = problem.with_settings(not_posterior="Every CPT is fixed, so that nothing is learned.")
     if problem.model.constraints.network_constraints and not chosen.binds_any_probability:
         problem = problem.with_model(constraints=replace(problem.model.constraints, network_constraints=()))
     return problem, replace(table, dataset=read_rows)

@@ -21,6 +21,7 @@ from credo.errors import (
 from credo.io.files import warn_caller
 from credo.io.printed_numbers import RoundedSums
 from credo.memory import memory_limit_or_default
+from credo.model.gates import GateForm
 from credo.model.network import Network, Variable
 from credo.model.noisy import FULL_CELLS, NoisyForm
 from credo.types import Numbers, PathLike
@@ -86,7 +87,7 @@ def assemble(
     cpts: Mapping[str, Numbers],
     path: PathLike | None,
     fail: Fail,
-    forms: Mapping[str, NoisyForm] | None = None,
+    forms: Mapping[str, NoisyForm | GateForm] | None = None,
     rounded: RoundedSums | None = None,
 ) -> Network:
     """The network with these CPTs; those that rounding explains are normalised, with a warning.

@@ -27,6 +27,7 @@ from credo.io.xml_tree import XmlDocument, XmlElement, read_tree, write_tree
 from credo.model.gates import GateForm
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
+from credo.model.recognised_gates import recognised_gate
 from credo.types import Numbers, PathLike
 
 
@@ -112,13 +113,18 @@ def _network(document: XmlDocument) -> Network:
     results = {name: "results" for name, element in elements.items() if element.tag == "deterministic"}
     check_implied(structure, results | implied_by_noise(structure, noisy), fail)
     reversed_parents = _has_reversed_parents(document)
-    rounded, cpts, forms = RoundedSums(), dict[str, Numbers](), dict[str, NoisyForm]()
+    rounded, cpts, forms = RoundedSums(), dict[str, Numbers](), dict[str, NoisyForm | GateForm]()
     for name, element in elements.items():
         with element.located():
             if name in noisy:
                 forms[name] = _form(structure, element, rounded)
             else:
-                cpts[name] = _cpt(structure, element, reversed_parents)
+                cpt = _cpt(structure, element, reversed_parents)
+                gate = _gate(structure, name, cpt) if name in results else None
+                if gate is None:
+                    cpts[name] = cpt
+                else:
+                    forms[name] = gate
     return assemble(structure, cpts, root.path, fail, forms, rounded)
 
 
@@ -157,6 +163,13 @@ def _has_reversed_parents(document: XmlDocument) -> bool:
                     "another part does not. Save the network again with pyAgrum, as BIF."
                 )
     return False
+
+
+def _gate(structure: Network, name: str, cpt: Numbers) -> GateForm | None:
+    """The gate that a deterministic node is, where it is one."""
+    parents = structure.parents[name]
+    states_of = [structure.states(parent) for parent in parents]
+    return recognised_gate(cpt, parents, structure.states(name), states_of)
 
 
 def _form(structure: Network, element: XmlElement, rounded: RoundedSums) -> NoisyForm:
