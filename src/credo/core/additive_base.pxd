@@ -6,7 +6,7 @@ cdef class AdditiveBase:
     cdef public bint has_data
     cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen
     cdef int32_t[:, ::1] parent_states
-    cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, doubt, concentrations, responsibility
+    cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, rising, falling, concentrations, responsibility
     cdef double[:, ::1] counts, barred, base, constant
     # coordinates, whose prior is standard normal, and the work of their trajectories
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
@@ -24,6 +24,7 @@ cdef class AdditiveBase:
     cdef double configuration_density(self, Py_ssize_t j, bint derive) noexcept nogil
     cdef double density(self) noexcept nogil
     cdef double signs_density(self) noexcept nogil
+    cdef bint has_sign(self, Py_ssize_t p, double sign) noexcept nogil
     cdef void move(self, bint adapting) noexcept nogil
     cdef void flip_signs(self) noexcept nogil
     cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil

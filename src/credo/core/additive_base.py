@@ -38,14 +38,14 @@ class AdditiveBase:
 
     def __init__(
         self, sizes, states, parent_states, counts, strengths, following, centres, spreads, seed, signs=None,
-        doubt=None, barred=None, base=None, log_shares=None,
+        barred=None, base=None, log_shares=None,
     ):  # fmt: skip
         """`counts` (configurations, states) are not copied: call `count` after they change.
 
         `base` (configurations, states) and `log_shares` are where others read them.
 
         The first `following` of the components, whose strengths are given, have the additive base. `signs` are those of
-        influences, (parents,); `doubt` the log odds that a sign is right, infinite where it must be.
+        influences, (parents,), that must be right.
         """
         J, K, P = len(parent_states), states, len(sizes)
         increments = np.asarray(sizes, int) - 1
@@ -55,7 +55,7 @@ class AdditiveBase:
         self.first_effect = np.concatenate([[0], np.cumsum(increments + 1)]).astype(np.int32)
         self.increments = A = int(increments.sum())
         self.sign = np.asarray(np.zeros(P) if signs is None else signs, np.int32)
-        self.doubt = np.asarray(np.full(P, np.inf) if doubt is None else doubt, float)
+        self.rising, self.falling = np.zeros((2, P))
         self.parent_states = np.ascontiguousarray(parent_states, np.int32).reshape(J, P)
         scores = np.arange(K) - (K - 1) / 2
         self.scores = scores / (2 * scores.std()) if K > 1 else scores
@@ -84,12 +84,6 @@ class AdditiveBase:
         random = np.random.default_rng([*seed, 1])
         self.x = random.normal(size=D) * 0.5
         self.compute_shares()
-        for p in range(P):
-            if self.sign[p] and np.isfinite(self.doubt[p]):  # chains begin where a doubted sign is right and where not
-                first, last = K + self.first_increment[p], K + self.first_increment[p + 1]
-                side = self.sign[p] if random.random() < 0.5 else -self.sign[p]
-                for i in range(first, last):
-                    self.x[i] = side * fabs(self.x[i])
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.count()
 
@@ -172,7 +166,7 @@ class AdditiveBase:
     def slope(self, p: cython.Py_ssize_t, u: cython.Py_ssize_t) -> cython.double:
         """a_pu over its width; a sign that must be right folds the normal distribution."""
         value: cython.double = self.x[self.states + u]
-        if self.sign[p] == 0 or self.doubt[p] < INFINITY:
+        if self.sign[p] == 0:
             return value
         return self.sign[p] * fabs(value)
 
@@ -274,20 +268,26 @@ class AdditiveBase:
     @cython.nogil
     @cython.exceptval(check=False)
     def signs_density(self) -> cython.double:
-        """The logarithm of the odds of doubted influences that are right."""
+        """What influences that may be wrong add to the log density: their log odds where they are right."""
         p: cython.Py_ssize_t
-        u: cython.Py_ssize_t
-        right: cython.bint
         value: cython.double = 0.0
         for p in range(self.parents):
-            if self.sign[p] == 0 or self.doubt[p] == INFINITY:
-                continue
-            right = True
-            for u in range(self.first_increment[p], self.first_increment[p + 1]):
-                right = right and self.sign[p] * self.x[self.states + u] >= 0.0
-            if right:
-                value += self.doubt[p]
+            if self.rising[p] != 0.0 and self.has_sign(p, 1.0):
+                value += self.rising[p]
+            if self.falling[p] != 0.0 and self.has_sign(p, -1.0):
+                value += self.falling[p]
         return value
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_sign(self, p: cython.Py_ssize_t, sign: cython.double) -> cython.bint:
+        """Whether all effects of a parent have this sign."""
+        u: cython.Py_ssize_t
+        for u in range(self.first_increment[p], self.first_increment[p + 1]):
+            if sign * self.slope(p, u) < 0.0:
+                return False
+        return True
 
     @cython.cfunc
     @cython.nogil
@@ -362,7 +362,7 @@ class AdditiveBase:
                     row = K + own + u
                     by_slopes += self.widths[1 + p] * a * self.scores[k] * along
                     a = self.widths[1 + p] * self.scores[k] * along
-                    if self.sign[p] != 0 and self.doubt[p] == INFINITY:
+                    if self.sign[p] != 0:
                         a *= self.sign[p] if self.x[row] >= 0.0 else -self.sign[p]
                     self.gradient[row] += a
                     if K > 2:
@@ -446,7 +446,7 @@ class AdditiveBase:
     @cython.nogil
     @cython.exceptval(check=False)
     def flip_signs(self) -> cython.void:
-        """Turn all effects of a parent whose influence is doubted around, or one of them."""
+        """Turn all effects of a parent whose influence may be wrong around, or one of them."""
         p: cython.Py_ssize_t
         u: cython.Py_ssize_t
         first: cython.Py_ssize_t
@@ -454,7 +454,7 @@ class AdditiveBase:
         before: cython.double
         after: cython.double
         for p in range(self.parents):
-            if self.sign[p] == 0 or self.doubt[p] == INFINITY:
+            if self.rising[p] == 0.0 and self.falling[p] == 0.0:
                 continue
             for u in range(self.first_increment[p] - 1, self.first_increment[p + 1]):
                 first = self.states + (u if u >= self.first_increment[p] else self.first_increment[p])
@@ -764,10 +764,10 @@ class AdditiveBase:
         """How many configurations with rows each component has."""
         return np.bincount(np.asarray(self.component)[np.asarray(self.seen)[: self.seen_count]], minlength=self.components)
 
-    def signs_right(self):
-        """Of which parents all effects have the sign of the influence."""
-        found = np.ones(self.parents, bool)
-        for p in range(self.parents):
-            for u in range(self.first_increment[p], self.first_increment[p + 1]):
-                found[p] &= self.sign[p] * self.x[self.states + u] >= 0.0
-        return found
+    def set_doubt(self, parent: cython.Py_ssize_t, rising: cython.double, falling: cython.double):
+        """The log odds that a parent raises the child, and that it lowers it, that statements add."""
+        self.rising[parent], self.falling[parent] = rising, falling
+
+    def is_true(self, parent: cython.Py_ssize_t, sign: cython.double):
+        """Whether all effects of a parent have this sign."""
+        return self.has_sign(parent, sign)

@@ -14,9 +14,6 @@ from credo.estimation.method import Method
 from credo.estimation.posterior_mean import POSTERIOR
 from credo.estimation.problem import Problem
 from credo.io.dataset import Dataset
-from credo.sampling.missing_values import CELLS_AN_UPDATE, VECTORISED_VISITS
-from credo.sampling.posterior import VECTORISED_PARAMETERS
-from credo.sampling.vectorised import CHAINS
 from credo.statistics.inference.draw_missing import fractional_rows
 from credo.statistics.inference.draw_parts import figures_of
 from credo.statistics.inference.elimination import visited_cells
@@ -30,8 +27,7 @@ from credo.statistics.ties.tied_parts import TiedParts
 
 MOST_SECONDS = 60.0  # that `auto` lets the sampler take, as far as can be estimated
 MOST_VALUES = 2**23  # rows times variables of a table, beyond which that is certain without examining them
-SHORT_CHAIN_SWEEPS = 150  # of all chains together, as small problems need them
-SECONDS_PER_VISIT = 1e-8  # to a cell of a clique, in one chain
+CELLS_AN_UPDATE = 8.0  # of cliques that cost what updating a parameter costs
 SECONDS_PER_UPDATE = 1e-7  # of a parameter, in one chain
 SECONDS_PER_PART = 5e-3  # for the way to a partition and back, whoever holds it
 
@@ -72,8 +68,6 @@ def seconds_to_draw(problem: Problem, rows: PreparedRows | TiedData) -> float:
         return sweeps * (SECONDS_PER_UPDATE * updates + SECONDS_PER_PART * figures.parts)
     parts = [rows] if isinstance(rows, Prepared) else rows.parts
     cells = sum(float(visited_cells(part.groups, part.plans).sum()) for part in parts)
-    if cells <= VECTORISED_VISITS and parameters <= VECTORISED_PARAMETERS:
-        return SHORT_CHAIN_SWEEPS * CHAINS * (SECONDS_PER_VISIT * cells + SECONDS_PER_UPDATE * parameters)
     incomplete = sum(float(part.groups.weights.sum()) for part in parts)
     return SECONDS_PER_UPDATE * sweeps * (parameters + cells / CELLS_AN_UPDATE + incomplete)
 

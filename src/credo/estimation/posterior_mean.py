@@ -7,23 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.stage_costs import LONG, readable_seconds
+from credo.constraints.constraint_set import HOLDS_WITHIN
 from credo.errors import Status
 from credo.estimation.method import Incomplete, Method
 from credo.estimation.network_start import nearest_cpts, network_region
 from credo.estimation.network_steps import LIMIT
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
-from credo.estimation.soft_weight import choose_soft_weight
+from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
 from credo.posterior.chains import CompleteRows
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.sampler import IncompleteRows, posterior
-from credo.sampling.joint_draws import joint_draws
-from credo.sampling.missing_values import MissingValues
-from credo.sampling.posterior import PRODUCT_MISSED, sample_chains
-from credo.statistics.counts import Counts
 from credo.statistics.inference.draw_missing import draw_missing
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
 from credo.tolerances import EQUALITY_WIDTH
@@ -34,44 +30,12 @@ NOT_MIXED = "not mixed"
 
 def estimate(problem: Problem) -> Solution:
     """Sample, average, and report whether the draws can be trusted."""
-    if _has_influences_alone(problem):
-        return _average_hierarchical(problem, problem.vector(), None)
-    return _average(problem, problem.data.counts, None)
+    return _average(problem, problem.vector(), None)
 
 
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
-    if _has_influences_alone(problem) and _have_one_likelihood(problem, rows):
-        observed = problem.vector(rows.prepared.observed)
-        return _average_hierarchical(problem, observed, incomplete_rows(problem, rows))
-    exchangeable = {name: rows.exchanges.groups[name] for name in rows.exchanges.variables}
-    missing = MissingValues.of(
-        problem.model.network,
-        problem.model.names,
-        rows.prepared,
-        rows.expected,
-        exchangeable,
-        rows.cpts,
-        rows.tied,
-        rows.start,
-    )
-    return _average(problem, rows.prepared.observed, missing)
-
-
-def _has_influences_alone(problem: Problem) -> bool:
-    """Whether nothing but influences that must hold is stated, for which the hierarchical prior has its own form.
-
-    What was stated decides, so that a fit that leaves a statement out, to see what it changed, has the same prior.
-    """
-    constraints = problem.model.stated or problem.model.constraints
-    others = constraints.network_constraints or constraints.products
-    return problem.model.doubts is None and not others and bool(constraints.linear.hard.all())
-
-
-def _have_one_likelihood(problem: Problem, rows: Incomplete) -> bool:
-    """Whether the rows are in one place, untied, and of hidden states that can be told apart."""
-    same = isinstance(rows.prepared, Prepared) and rows.prepared.layout.names == problem.layout.names
-    return same and rows.tied is None and not rows.exchanges.variables
+    return _average(problem, problem.vector(rows.prepared.observed), incomplete_rows(problem, rows))
 
 
 def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
@@ -100,7 +64,7 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
     return IncompleteRows(likelihood, complete, reached, rows.expected + added)
 
 
-def _average_hierarchical(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:
+def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:
     result = posterior(
         problem.model.network,
         problem.model.names,
@@ -110,57 +74,24 @@ def _average_hierarchical(problem: Problem, counts: Numbers, incomplete: Incompl
         options=problem.settings.options.posterior,
         seed=problem.settings.seed,
         incomplete=incomplete,
+        doubts=problem.model.doubts,
         progress=problem.notify,
     )
     kinds = {finding.kind for finding in result.findings}
-    theta = problem.layout.pack({**problem.model.network.cpts, **result.means})
+    theta = _made_exact(problem, problem.layout.pack({**problem.model.network.cpts, **result.means}))
     violated = violated_findings(problem.model.constraints, theta)
     status = Status.VIOLATED if violated else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
-    return Solution(result.means, status, (*violated, *result.findings), posterior=result, soft_weight=0.0)
+    return Solution(problem.cpts(theta), status, (*violated, *result.findings), posterior=result, soft_weight=0.0)
 
 
-def _average(problem: Problem, counts: Counts, missing: MissingValues | None) -> Solution:
-    findings: list[Finding] = []
-    soft_weight = 0.0
-    if problem.model.doubts is None:
-        soft_weight, findings = choose_soft_weight(problem, problem.vector())
-    general = network_region(problem) if problem.model.constraints.network_constraints else None
-    detail = ""
-
-    def announce(seconds: float) -> None:
-        nonlocal detail
-        detail = f"about {readable_seconds(seconds)} of sampling" if seconds >= LONG else ""
-
-    chains = sample_chains(
-        problem.model.network,
-        problem.model.names,
-        counts,
-        problem.model.blocks,
-        prior=problem.model.prior,
-        seed=problem.settings.seed,
-        soft_weight=soft_weight or None,
-        options=problem.settings.options.posterior,
-        progress=lambda done, total: problem.notify(done, total, detail),
-        announce=announce,
-        memory_limit=problem.settings.memory_limit,
-        missing=missing,
-        general=general,
-        doubts=problem.model.doubts,
-    )
-    result = joint_draws(chains)
-    kinds = {finding.kind for finding in result.findings}
-    means, network_missed = result.means, 0.0
-    if general is not None:
-        means, network_missed = nearest_cpts(problem, means)
-        findings = [*findings, *_network_findings(problem, network_missed)]
-    # The mean satisfies what each draw does, except statements that compare products: what they allow is not convex.
-    theta = problem.layout.pack({**problem.model.network.cpts, **means})
-    violated = [] if PRODUCT_MISSED in kinds else violated_findings(problem.model.constraints, theta)
-    missed = bool(violated) or PRODUCT_MISSED in kinds or network_missed > LIMIT
-    status = Status.VIOLATED if missed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
-    contradicted = contradictions(problem, _pinned_at_zero(problem, result))
-    found = (*findings, *violated, *contradicted, *result.findings)
-    return Solution(means, status, found, posterior=result, soft_weight=soft_weight)
+def _made_exact(problem: Problem, theta: Numbers) -> Numbers:
+    """The nearest CPTs in which equalities hold exactly that draws keep within their width."""
+    hard = problem.model.constraints.linear.take(problem.model.constraints.linear.hard)
+    missed = set(hard.statements[hard.excess(theta) > HOLDS_WITHIN].tolist())
+    blocks = [each for each in problem.model.blocks if missed & set(each.linear.statements.tolist())]
+    for found in estimate_blocks(blocks, theta + 1e-12, 0.0):
+        theta[found.block.parameters] = found.theta
+    return theta
 
 
 def _network_findings(problem: Problem, missed: float) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ from credo.model.expansion import Expansion
 from credo.model.layout import Layout, check_size
 from credo.model.network_validation import is_list
 from credo.options import Options, TieReading
-from credo.sampling.doubted_statements import DoubtedStatements
+from credo.posterior.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.evidence import cases_as_counts, evidence_as_rows
 from credo.statistics.expert_weights import DoubtedNumbers, expert_weights, weighed

@@ -16,7 +16,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import Options, TieReading
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
-from credo.sampling.doubted_statements import DoubtedStatements
+from credo.posterior.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts

@@ -8,7 +8,6 @@ from numbers import Real
 
 import numpy as np
 
-from credo.constraints.blocks import starts_of
 from credo.constraints.constraint_set import HOLDS_WITHIN, Constraints
 from credo.errors import OptionError, listing
 from credo.estimation.problem import Problem
@@ -21,8 +20,7 @@ from credo.knowledge.experts import expert_of
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import short_percent
-from credo.sampling.doubted_statements import DoubtedStatements, Expert, apart, probability_without, weights_without
-from credo.sampling.general_updates import DrawnGeneral, GeneralRegion, with_general_blocks
+from credo.posterior.doubted_statements import DoubtedStatements, Expert, probability_without, weights_without
 from credo.statistics.expert_weights import DoubtedNumbers
 from credo.statistics.network_statements import NetworkStatements
 from credo.tolerances import EQUALITY_WIDTH
@@ -182,10 +180,9 @@ def _shares_of_network_constraints(stated: Constraints, numbers: Sequence[int], 
     alone = replace(stated, network_constraints=chosen)
     layout, rng = stated.layout, np.random.default_rng(0)
     starts = layout.distribution_starts()
-    region = GeneralRegion(NetworkStatements.of(alone, network), np.zeros(layout.size))
-    drawn = DrawnGeneral(region, np.arange(layout.size))
+    statements = NetworkStatements.of(alone, network)
     held, count = np.zeros(len(numbers)), 0
-    cells = sum(group.plan.cells * len(group.numbers) for group in region.statements.groups)
+    cells = sum(group.plan.cells * len(group.numbers) for group in statements.groups)
     draws = int(np.clip(GENERAL_CELLS // max(1, len(PRIORS) * cells), LEAST_GENERAL_DRAWS, GENERAL_DRAWS))
     for prior in PRIORS:
         # A Gamma variable with a small shape is U^(1/a) times one with the shape a + 1: its logarithm is a number.
@@ -194,7 +191,7 @@ def _shares_of_network_constraints(stated: Constraints, numbers: Sequence[int], 
         logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
         theta = np.exp(logs)
         theta /= np.repeat(np.add.reduceat(theta, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
-        held += drawn.true(theta, numbers).sum(axis=1)
+        held += statements.true(theta, numbers).sum(axis=1)
         count += len(theta)
     return np.asarray((held + 0.5) / (count + 1.0))
 
@@ -248,32 +245,22 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     The weight of a draw is 1/(r·w) where the statement is true, else 1/(1 − r); the expectation of it given what is
     true, where r is learned.
     """
-    assert problem.model.doubts is not None
-    blocks, drawn = problem.model.blocks, None
-    if problem.model.constraints.network_constraints:
-        means = problem.layout.pack({**problem.model.network.cpts, **posterior.means})
-        region = GeneralRegion(NetworkStatements.of(problem.model.constraints, problem.model.network), means)
-        blocks = with_general_blocks(blocks, region, posterior.layout)
-        drawn = DrawnGeneral.of(region, blocks)
-    blocks, doubted = apart(blocks, problem.model.doubts, drawn)
-    if not doubted.parameters:  # all that these statements are about is fixed
-        return {number: StatementEffect((), 0.0) for number in problem.model.doubts.numbers.tolist()}
-    parameters = np.concatenate([block.parameters for block in blocks])[: doubted.parameters]
-    draws = posterior.draws[:, :, posterior.cells_of(problem.layout, parameters)]
-    true = doubted.true(draws).reshape(len(problem.model.doubts), -1)
-    draws = draws.reshape(-1, doubted.parameters)
-    mean = draws.mean(axis=0)
-    places = [place for block in blocks for place in block.configurations]
-    starts = starts_of([int(size) for block in blocks for size in np.diff(block.distributions)])
+    assert problem.model.doubts is not None and posterior.doubt is not None
+    doubts = replace(problem.model.doubts, log_widening=posterior.doubt.log_widening)
+    true = np.moveaxis(posterior.doubt.truth, -1, 0).reshape(len(doubts), -1)
+    draws = posterior.draws.reshape(-1, posterior.layout.size)
+    mean, layout = draws.mean(axis=0), posterior.layout
+    places = [(name, index) for name in layout.names for index in range(layout.network.configurations(name))]
+    starts = layout.distribution_starts()
     found = {}
     for number, own, weights in zip(
-        problem.model.doubts.numbers.tolist(), true, weights_without(problem.model.doubts, true), strict=True
+        doubts.numbers.tolist(), true, weights_without(doubts, true), strict=True
     ):
         if probability_without(weights, own) is None:
             found[number] = StatementEffect((), 0.0, is_known=False)
             continue
         change = np.abs(weights @ draws / weights.sum() - mean)
-        largest = np.maximum.reduceat(change, starts[:-1])
+        largest = np.maximum.reduceat(change, starts)
         order = np.argsort(-largest, kind="stable")
         order = order[largest[order] >= LEAST_CHANGE_OF_MEAN]
         changes = ((places[d], float(largest[d])) for d in order.tolist())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from credo.types import Numbers
+from credo.types import Flags, Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,15 @@ class DoubtResult:
         Of the draws of whether each statement is true, (statements,).
     r_hat
         The same chains compared, (statements,).
+    truth
+        Which statements are true in which draws, (chains, draws, statements).
+    log_widening
+        By what each statement is more probable than its narrowness makes it, (statements,).
     """
 
     statements: tuple[StatementBelief, ...]
     experts: tuple[ExpertReliability, ...]
     effective_sizes: Numbers = field(repr=False)  # (statements,) of the draws of whether each is true
     r_hat: Numbers = field(repr=False)  # (statements,)
+    truth: Flags = field(repr=False)  # (chains, draws, statements)
+    log_widening: Numbers = field(repr=False)  # (statements,)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from credo.core.additive_base import AdditiveBase
 from credo.core.linked_distributions import LinkedDistributions
 from credo.core.network_prior import NetworkPrior
+from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.model import SampledModel
 from credo.posterior.observed import ObservedTrajectories
-from credo.types import Numbers
+from credo.types import Flags, Numbers
 
 ROUNDS = 3  # in which linked distributions move, for each step of the bases
 
@@ -46,8 +47,11 @@ class Chain:
         start: Numbers,  # (cells of the layout,) θ
         likelihood: Likelihood | None = None,
         complete: CompleteRows | None = None,
+        doubts: DoubtedStatements | None = None,
     ) -> None:
         self.model, self._fixed, self._complete = model, counts, complete
+        self._doubts = doubts
+        self._random = np.random.default_rng([*seed, 3])
         self._theta = np.ascontiguousarray(start[model.cells])
         self._counts = np.ascontiguousarray(counts[model.cells])
         self._whole = start.copy()
@@ -59,10 +63,11 @@ class Chain:
             model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths,
             [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
             (model.rows.starts, model.rows.cells, model.rows.coefficients, model.rows.bounds),
-            np.full(len(model.rows), -1), np.zeros(0), [*seed, len(model.families)],
+            model.row_statement, np.zeros(0 if doubts is None else len(doubts)), [*seed, len(model.families)],
         )  # fmt: skip
         is_linked = np.zeros(len(family_of), dtype=np.int8)
         is_linked[np.asarray(self._linked.linked_distributions)] = 1
+        self._linked.evaluate()
         self._is_linked: list[np.ndarray] = []
         self.families: list[AdditiveBase] = []
         distribution = 0
@@ -72,7 +77,7 @@ class Chain:
             self.families.append(
                 AdditiveBase(
                     family.sizes, family.states, family.parent_states[family.kept], self._counts[cells].reshape(shape),
-                    strengths, len(constants.following), centres, spreads, [*seed, number], family.signs, None,
+                    strengths, len(constants.following), centres, spreads, [*seed, number], family.signs,
                     model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
                 )
             )  # fmt: skip
@@ -90,8 +95,31 @@ class Chain:
         if likelihood is not None:
             self._observed = ObservedTrajectories(model, likelihood, is_linked, [*seed, -1 % 2**32])
 
+    @property
+    def truth(self) -> Flags:
+        """Which of the statements that may be wrong are true, (statements,)."""
+        if self._doubts is None:
+            return np.zeros(0, dtype=np.bool_)
+        true: Flags = self._linked.truth
+        for each in self.model.doubted_signs:
+            true[each.statement] = self.families[each.family].is_true(each.parent, each.sign)
+        return true & ~self._doubts.false
+
+    def _weigh_statements(self) -> None:
+        """Draw how reliable experts are, given which of their statements are true."""
+        assert self._doubts is not None
+        odds = self._doubts.log_odds(self.truth, self._random)
+        self._linked.set_support(odds)
+        sums: dict[tuple[int, int], list[float]] = {}
+        for each in self.model.doubted_signs:
+            sums.setdefault((each.family, each.parent), [0.0, 0.0])[0 if each.sign > 0 else 1] += odds[each.statement]
+        for (family, parent), (rising, falling) in sums.items():
+            self.families[family].set_doubt(parent, rising, falling)
+
     def step(self, adapting: bool) -> None:
         """Move everything once."""
+        if self._doubts is not None:
+            self._weigh_statements()
         if self._complete is not None:
             self._whole[self.model.cells] = np.maximum(self._theta, 1e-300)
             self._counts[:] = (self._fixed + self._complete(self._whole))[self.model.cells]
@@ -126,3 +154,12 @@ class Chain:
             elif len(family.kept) < len(family.cells):
                 own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta
+
+
+def with_signs(doubts: DoubtedStatements, model: SampledModel) -> DoubtedStatements:
+    """The same, an influence weighed by how probable the signs of effects are before anything is known."""
+    widening = doubts.log_widening.copy()
+    for each in model.doubted_signs:
+        increments = model.families[each.family].sizes[each.parent] - 1
+        widening[each.statement] = max(0.0, float(np.log(2.0**increments - 1.0))) if increments else 0.0
+    return replace(doubts, log_widening=widening)

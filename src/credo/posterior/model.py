@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
 from credo.constraints.constraint_set import InfluenceOrder, LinearConstraints
-from credo.model.graphs import connected_components
 from credo.model.layout import Layout
 from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
@@ -47,33 +45,36 @@ class SampledFamily:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundaryRows:
-    """Linear constraints on the cells of chains, entries sorted by cell; inequalities alone."""
+    """Linear constraints on the cells of chains, inequalities alone."""
 
     starts: Indices
     cells: Indices
     coefficients: Numbers
     bounds: Numbers
 
-    def take(self, rows: Indices) -> BoundaryRows:
-        """Some of them."""
-        lengths = np.diff(self.starts)[rows]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return BoundaryRows(starts, self.cells[entries], self.coefficients[entries], self.bounds[rows])
-
     def __len__(self) -> int:
         return len(self.bounds)
 
 
+@dataclass(frozen=True, slots=True)
+class DoubtedSign:
+    """An influence that may be wrong: it is true where all effects of a parent have this sign."""
+
+    statement: int  # its place among those that may be wrong
+    family: int
+    parent: int  # its place among the parents
+    sign: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledModel:
-    """All CPTs that are drawn, CPTs that statements link one after another."""
+    """All CPTs that are drawn."""
 
     layout: Layout
     families: tuple[SampledFamily, ...]
-    groups: tuple[tuple[int, ...], ...]  # families that move together
     rows: BoundaryRows
-    row_group: Indices  # (rows,)
+    row_statement: Indices  # (rows,) the place of its statement among those that may be wrong, or -1
+    doubted_signs: tuple[DoubtedSign, ...]
     cells: Indices  # (cells of chains,) where each is in the layout
     first_cell: Indices  # (distributions + 1,) in the vectors of chains
     barred: Flags  # (cells of chains,) which statements make zero
@@ -92,65 +93,59 @@ def sampled_model(
     influences: Sequence[InfluenceOrder],
     orders: Mapping[str, Indices],  # of variables whose states the network does not list from low to high
     zeros: Indices,  # parameters that statements make zero
+    doubted: Indices,  # the numbers of statements that may be wrong
 ) -> SampledModel:
     """Which configurations have coordinates, and what bounds them.
 
-    An influence alone is a boundary between neighbours among the configurations with coordinates; the others
-    are put between them when a draw is made. All other statements give coordinates to every configuration they name.
+    An influence alone bounds neighbours among the configurations with coordinates; the others are put between them
+    when a draw is made. One that may be wrong is about the base alone. All other statements give coordinates to every configuration they name.
     """
+    place_of = {number: place for place, number in enumerate(doubted.tolist())}
     by_child: dict[str, dict[str, int]] = {}
     for each in influences:
-        by_child.setdefault(each.child, {})[each.parent] = each.sign
-    wide = {each.statement for each in influences if each.alone}
-    own = linear.take(~np.isin(linear.statements, list(wide))) if wide else linear
+        if each.statement not in place_of:
+            by_child.setdefault(each.child, {})[each.parent] = each.sign
+    wide = [each.statement for each in influences if each.alone]
+    own = linear.take(~np.isin(linear.statements, wide))
     touched = np.zeros(layout.size, dtype=np.bool_)
     touched[own.indices] = True
-    families = [_family(layout, name, reached | touched, by_child.get(name, {}), orders) for name in names]
-    placed, owner = np.full((2, layout.size), -1, dtype=np.int64)
-    for number, name in enumerate(names):
-        owner[layout.slice_of(name)] = number
-    # Families that a constraint links are neighbours in the vectors of chains.
-    linked_rows = owner[own.indices] if own.indices.size else np.zeros(0, dtype=np.int64)
-    labels = connected_components(linked_rows, len(families) + own.entry_constraints, len(families) + len(own))
-    order = np.argsort(labels[: len(families)], kind="stable")
-    arranged: list[SampledFamily] = []
+    families: list[SampledFamily] = []
+    placed = np.full(layout.size, -1, dtype=np.int64)
     first = 0
-    for number in order.tolist():
-        family = families[number]
-        arranged.append(replace(family, first=first))
+    for name in names:
+        family = replace(_family(layout, name, reached | touched, by_child.get(name, {}), orders), first=first)
         placed[family.cells[family.kept].ravel()] = np.arange(first, first + family.size)
+        families.append(family)
         first += family.size
-    groups_of = labels[: len(families)][order]
-    cuts = [0, *(np.flatnonzero(np.diff(groups_of)) + 1).tolist(), len(arranged)]
-    groups = tuple(tuple(range(a, b)) for a, b in pairwise(cuts))
-    group_of_family = {arranged[i].name: g for g, members in enumerate(groups) for i in members}
-
     parts: list[tuple[Indices, Numbers, float]] = []
-    row_groups: list[int] = []
+    row_statement: list[int] = []
     for number in range(len(own)):
         piece = slice(own.starts[number], own.starts[number + 1])
         if piece.start == piece.stop:
             continue
-        places, values = placed[own.indices[piece]], own.coefficients[piece]
-        by_cell = np.argsort(places, kind="stable")
-        group = group_of_family[names[owner[own.indices[piece.start]]]]
-        bound = float(own.bounds[number])
+        places, values, bound = placed[own.indices[piece]], own.coefficients[piece], float(own.bounds[number])
+        of_statement = place_of.get(int(own.statements[number]), -1)
         if own.equality[number]:
-            parts.append((places[by_cell], values[by_cell], bound + EQUALITY_WIDTH))
-            parts.append((places[by_cell], -values[by_cell], -bound + EQUALITY_WIDTH))
-            row_groups += [group, group]
+            parts += [(places, values, bound + EQUALITY_WIDTH), (places, -values, -bound + EQUALITY_WIDTH)]
         else:
-            parts.append((places[by_cell], values[by_cell], bound))
-            row_groups.append(group)
-    for family in arranged:
-        if any(each.child == family.name and each.alone for each in influences):
-            ordered = _ordered_rows(family)
-            parts += ordered
-            row_groups += [group_of_family[family.name]] * len(ordered)
-    sizes = [family.states for family in arranged for _ in family.kept]
+            parts.append((places, values, bound))
+        row_statement += [of_statement] * (len(parts) - len(row_statement))
+    for family in families:
+        if any(each.child == family.name and each.alone and each.statement not in place_of for each in influences):
+            parts += _ordered_rows(family)
+            row_statement += [-1] * (len(parts) - len(row_statement))
+    numbers = {family.name: number for number, family in enumerate(families)}
+    signs = tuple(
+        DoubtedSign(
+            place_of[each.statement], numbers[each.child], layout.network.parents[each.child].index(each.parent), each.sign
+        )
+        for each in influences
+        if each.alone and each.statement in place_of and each.child in numbers
+    )
+    sizes = [family.states for family in families for _ in family.kept]
     cells = (
-        np.concatenate([family.cells[family.kept].ravel() for family in arranged])
-        if arranged
+        np.concatenate([family.cells[family.kept].ravel() for family in families])
+        if families
         else np.zeros(0, np.int64)
     )
     pinned = np.zeros(layout.size, dtype=np.bool_)
@@ -163,10 +158,10 @@ def sampled_model(
     )
     return SampledModel(
         layout,
-        tuple(arranged),
-        groups,
+        tuple(families),
         rows,
-        np.array(row_groups, dtype=np.int64),
+        np.array(row_statement, dtype=np.int64),
+        signs,
         cells,
         np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         pinned[cells],
@@ -216,6 +211,5 @@ def _ordered_rows(family: SampledFamily) -> list[tuple[Indices, Numbers, float]]
             other = family.first + high * family.states + np.arange(k, family.states)
             cells = np.concatenate((own, other))
             values = np.concatenate((np.ones(len(own)), -np.ones(len(other))))
-            by_cell = np.argsort(cells, kind="stable")
-            rows.append((cells[by_cell].astype(np.int64), values[by_cell], 0.0))
+            rows.append((cells.astype(np.int64), values, 0.0))
     return rows

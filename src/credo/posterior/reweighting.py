@@ -33,8 +33,13 @@ def reweighted(result: PosteriorResult, log_weights: Numbers, seed: int) -> Post
     kept = min(draws, MOST_KEPT)
     places = (random.random() + np.arange(chains * kept)) / (chains * kept)
     chosen = np.searchsorted(np.cumsum(weights) / weights.sum(), places, side="right").clip(0, total - 1)
-    again = result.draws.reshape(total, cells)[random.permutation(chosen)].reshape(chains, kept, cells)
+    order = random.permutation(chosen)
+    again = result.draws.reshape(total, cells)[order].reshape(chains, kept, cells)
     share = left / total
+    doubt = result.doubt
+    if doubt is not None:
+        again_true = doubt.truth.reshape(total, -1)[order].reshape(chains, kept, -1)
+        doubt = replace(doubt, truth=again_true)
     mean, deviation = again.mean(axis=(0, 1)), again.std(axis=(0, 1))
     sizes = np.maximum(1.0, result.effective_sizes * share)
     error = deviation / np.sqrt(sizes)
@@ -54,5 +59,6 @@ def reweighted(result: PosteriorResult, log_weights: Numbers, seed: int) -> Post
         deviations=by_name(deviation),
         errors=by_name(error),
         effective_sizes=sizes,
+        doubt=doubt,
         findings=(*result.findings, Finding("weighed draws", message)),
     )

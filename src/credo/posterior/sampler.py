@@ -16,8 +16,10 @@ from credo.findings import Finding
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
-from credo.posterior.chains import Chain, CompleteRows, Likelihood, PriorConstants
+from credo.posterior.beliefs import DoubtResult
+from credo.posterior.chains import Chain, CompleteRows, Likelihood, PriorConstants, with_signs
 from credo.posterior.convergence import LARGEST_R_HAT, effective_sizes, r_hat
+from credo.posterior.doubted_statements import DoubtedStatements, beliefs, reliabilities
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.model import SampledModel, sampled_model
 from credo.posterior.starts import starting_points
@@ -29,6 +31,7 @@ SMALLEST_SIZE = 100.0  # effective draws, below which a standard error is more t
 MOST_LISTED = 100  # configurations that a finding names
 MOST_CPTS = 5  # that have findings of their own; more have one together
 MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
+LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true: a share of draws, which few switches decide
 NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its chains do
 
 
@@ -52,13 +55,15 @@ def posterior(
     options: PosteriorOptions,
     seed: int,
     incomplete: IncompleteRows | None = None,
+    doubts: DoubtedStatements | None = None,
     constants: PriorConstants | None = None,
     progress: Progress | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`; the same seed gives the same result."""
     began = perf_counter()
     layout = constraints.layout
-    model = _model(layout, names, counts, constraints, blocks, incomplete)
+    model = _model(layout, names, counts, constraints, blocks, incomplete, doubts)
+    doubts = None if doubts is None else with_signs(doubts, model)
     rng = np.random.default_rng([seed, 0])
     known = counts if incomplete is None else incomplete.expected
     starts = starting_points(layout, blocks, known, options.chains, rng)
@@ -75,12 +80,13 @@ def posterior(
             start,
             None if incomplete is None else incomplete.likelihood,
             None if incomplete is None else incomplete.complete(number),
+            doubts,
         )
         for number, start in enumerate(starts)
     ]
     learned = Layout.of(network, without=set(network.names) - set(names))
     cells = np.concatenate([np.arange(layout.size)[layout.slice_of(name)] for name in learned.names])
-    draws, sizes, mixed = _run(chains, layout.size, cells, options, progress)
+    draws, truth, sizes, mixed = _run(chains, layout.size, cells, options, progress)
     if not np.isfinite(draws).all():
         raise SamplingError(
             "The draws are not finite numbers: counts or a prior are too extreme to be sampled. Use the method cmap, "
@@ -89,6 +95,7 @@ def posterior(
     means, deviations = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
     errors = deviations / np.sqrt(np.maximum(sizes, 1.0))
     doubtful = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION)
+    doubt = None if doubts is None else doubt_result(doubts, truth, seed)
     return PosteriorResult(
         learned,
         learned.unpack(means),
@@ -96,10 +103,11 @@ def posterior(
         learned.unpack(errors),
         sizes,
         mixed,
-        tuple(unmixed_findings(learned, doubtful)),
+        (*unmixed_findings(learned, doubtful), *(() if doubt is None else _unmixed_statements(doubt))),
         perf_counter() - began,
         draws,
         seed,
+        doubt,
     )
 
 
@@ -110,9 +118,12 @@ def _model(
     constraints: Constraints,
     blocks: Sequence[Block],
     incomplete: IncompleteRows | None,
+    doubts: DoubtedStatements | None,
 ) -> SampledModel:
-    linear = constraints.linear.take(constraints.linear.hard)
-    numbers = np.flatnonzero(constraints.linear.hard)
+    doubted = np.zeros(0, dtype=np.int64) if doubts is None else doubts.numbers
+    wanted = constraints.linear.hard | np.isin(constraints.linear.statements, doubted)
+    linear = constraints.linear.take(wanted)
+    numbers = np.flatnonzero(wanted)
     place = np.full(len(constraints.linear), -1, dtype=np.int64)
     place[numbers] = np.arange(len(numbers))
     equality = linear.equality.copy()
@@ -128,14 +139,14 @@ def _model(
         reached |= incomplete.reached
     return sampled_model(
         layout, names, reached, replace(linear, equality=equality), constraints.influences, constraints.orders,
-        np.concatenate(zeros),
+        np.concatenate(zeros), doubted,
     )  # fmt: skip
 
 
 def _run(
     chains: Sequence[Chain], size: int, cells: Indices, options: PosteriorOptions, progress: Progress | None
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Draws of these cells by all chains; more of them while some have not mixed, up to `max_draws`."""
+) -> tuple[Numbers, Flags, Numbers, Numbers]:
+    """Draws of these cells by all chains, and of what is true; more while some have not mixed, up to `max_draws`."""
     whole = np.empty(size)
     done, total = 0, len(chains) * (options.warmup + options.draws * options.thinning)
 
@@ -150,6 +161,7 @@ def _run(
             chain.step(True)
             tick()
     kept = np.empty((len(chains), options.draws, len(cells)))
+    truth = np.zeros((len(chains), options.draws, len(chains[0].truth)), dtype=np.bool_)
     first = 0
     while True:
         for number, chain in enumerate(chains):
@@ -159,16 +171,39 @@ def _run(
                     tick()
                 chain.draw(whole)
                 kept[number, draw] = whole[cells]
+                truth[number, draw] = chain.truth
         sizes, mixed = effective_sizes(kept), r_hat(kept)
         varying = kept.std(axis=(0, 1)) > NO_DEVIATION
         good = not (((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying).any()
+        good = good and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
         first = kept.shape[1]
         if good or first >= options.max_draws:
-            return kept, sizes, mixed
+            return kept, truth, sizes, mixed
         more = np.empty((len(chains), min(2 * first, options.max_draws), len(cells)))
         more[:, :first] = kept
+        longer = np.zeros((*more.shape[:2], truth.shape[2]), dtype=np.bool_)
+        longer[:, :first] = truth
         total += len(chains) * (more.shape[1] - first) * options.thinning
-        kept = more
+        kept, truth = more, longer
+
+
+def doubt_result(doubts: DoubtedStatements, truth: Flags, seed: int) -> DoubtResult:
+    """How probable statements are, and how reliable experts; `truth` is (chains, draws, statements)."""
+    draws = truth.astype(np.float64)
+    sizes, mixed = effective_sizes(draws), r_hat(draws)
+    flat = np.moveaxis(truth, -1, 0).reshape(len(doubts), -1)
+    chances = flat.mean(axis=1)
+    errors = np.sqrt(chances * (1.0 - chances) / np.maximum(sizes, 1.0))
+    return DoubtResult(tuple(beliefs(doubts, flat, errors)), tuple(reliabilities(doubts, flat, seed)), sizes, mixed, truth, doubts.log_widening)
+
+
+def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
+    """The finding that chains do not agree on whether statements are true."""
+    uncertain = np.flatnonzero(~(doubt.r_hat <= LARGEST_R_HAT_OF_TRUTH)).tolist()
+    if uncertain:
+        numbers = [str(doubt.statements[place].number + 1) for place in uncertain[:MOST_LISTED]]
+        which = f"statement {numbers[0]} is" if len(numbers) == 1 else f"statements {', '.join(numbers)} are"
+        yield Finding("not mixed", f"The draws are too few to say whether {which} true; {MORE_DRAWS}.")
 
 
 def unmixed_findings(layout: Layout, doubtful: Flags) -> Iterator[Finding]:

@@ -23,10 +23,13 @@ from credo.model.graphs import ancestors, reached_families
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.inference.batched import Plan, Scope, batch_fastest, gradients, in_chunks, make_plan, sum_out
+from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
 IMPOSSIBLE = 1e-250  # a condition less probable than this never occurs: nothing contradicts a statement about it
 NO_CONDITION = -1
+POINTS_AT_ONCE = 4096  # at which statements are evaluated
+HOLDS = 1e-12  # by which sums of probabilities may miss a bound
 TOGETHER_CELLS = 2**21  # of all cliques, up to which sums of different variables share one elimination
 Allowed = tuple[tuple[str, tuple[int, ...]], ...]  # variables and the positions of the states that they may have
 
@@ -225,6 +228,20 @@ class NetworkStatements:
         """By how much each constraint is violated, in probabilities; negative where it holds."""
         values = self.values_from(self.sums_at(theta), theta)
         return _excess(values, self.equality)
+
+    def true(self, thetas: Numbers, numbers: Sequence[int]) -> Flags:
+        """Which of these statements hold at many points, (points, parameters): (statements, points)."""
+        found = np.ones((len(numbers), len(thetas)), dtype=np.bool_)
+        for first in range(0, len(thetas), POINTS_AT_ONCE):
+            own = thetas[first : first + POINTS_AT_ONCE]
+            holds = self.drawn_excess(self.values_from(self.sums_of(own), own)) <= HOLDS
+            for place, number in enumerate(numbers):
+                found[place, first : first + len(own)] = holds[:, self.statements == number].all(axis=1)
+        return found
+
+    def drawn_excess(self, values: Numbers) -> Numbers:
+        """By how much draws violate each constraint, equalities read with their width; negative where they hold."""
+        return np.asarray(_excess(values, self.equality) - np.where(self.equality, EQUALITY_WIDTH, 0.0))
 
     def soft_cost(self, values: Numbers, weight: float) -> float:
         """(W/2)·C·violation² of all soft constraints, at these values."""
