@@ -522,7 +522,7 @@ class AdditiveBase:
         dirichlet(cython.address(self.pull[0]), out, self.states, cython.address(self.random[0]))
 
     def update(self, adapting: cython.bint):
-        """Move the base, then draw the component of each configuration that has rows."""
+        """Move the base, then draw the component of each configuration."""
         i: cython.Py_ssize_t
         with cython.nogil:
             self.move(adapting)
@@ -532,6 +532,7 @@ class AdditiveBase:
                 self.component[self.seen[i]] = self.draw_component(self.seen[i])
             for i in range(self.configurations):
                 if self.total[i] <= 0.0:
+                    self.component[i] = self.draw_prior_component()
                     self.compute_base(
                         cython.address(self.parent_states[i, 0]) if self.parents else cython.NULL,
                         cython.address(self.barred[i, 0]),
@@ -548,7 +549,7 @@ class AdditiveBase:
                     continue
                 self.draw_dirichlet(
                     cython.address(self.base[j, 0]),
-                    self.component[j] if self.total[j] > 0.0 else self.draw_prior_component(),
+                    self.component[j],
                     cython.address(self.counts[j, 0]),
                     cython.address(out[j, 0]),
                 )
@@ -557,21 +558,19 @@ class AdditiveBase:
                         out[j, k] = 0.0
 
     def shapes(self, out: cython.double[:, ::1]):
-        """The parameters of the Dirichlet distribution of each θ with coordinates, given its component, before counts."""
+        """The Dirichlet parameters of each θ with coordinates given its component, counts included."""
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         allowed: cython.Py_ssize_t
         with cython.nogil:
             for j in range(self.configurations):
-                if self.total[j] <= 0.0:
-                    self.component[j] = self.draw_prior_component()
                 allowed = 0
                 for k in range(self.states):
                     allowed += self.barred[j, k] == 0.0
                 for k in range(self.states):
                     out[j, k] = 0.0
                     if self.barred[j, k] == 0.0:
-                        out[j, k] = self.strengths[self.component[j]] * (
+                        out[j, k] = self.counts[j, k] + self.strengths[self.component[j]] * (
                             self.base[j, k] if self.component[j] < self.following else 1.0 / allowed
                         )
 

@@ -43,12 +43,13 @@ class LinkedDistributions:
 
     def __init__(
         self, first_cell, family, theta, counts, base, log_shares, strengths, following, barred, rows, statement, support,
-        seed,
+        held, seed,
     ):  # fmt: skip
         """Vectors of cells are not copied; `log_shares` are those of each family, (families, components).
 
         `rows` are (starts, cells, coefficients, bounds) of inequalities; `statement` the number of the doubted statement
-        that a row belongs to, or -1, and `support` the log odds of each.
+        that a row belongs to, or -1, and `support` the log odds of each. Of distributions that are `held` others move
+        the probabilities; their components are drawn here.
         """
         starts, cells, coefficients, bounds = rows
         self.rows, self.statements = len(bounds), len(support)
@@ -78,12 +79,13 @@ class LinkedDistributions:
         self.row_starts = np.searchsorted(touch_row[by_row], np.arange(self.rows + 1)).astype(np.int64)
         self.order = by_row.astype(np.int32)  # touches, row by row
         self.row_distributions = touch_owner.astype(np.int32)  # of touches
-        self.linked = np.unique(touch_owner).astype(np.int32)
+        self.held = np.asarray(held, np.int32)
+        self.linked = np.union1d(touch_owner, np.flatnonzero(held)).astype(np.int32)
         links = [[] for _ in range(D)]
         for row in range(self.rows):
             own = touch_owner[by_row[self.row_starts[row] : self.row_starts[row + 1]]].tolist()
             for d in own:
-                links[d] += [e for e in own if e != d and family[e] == family[d]]
+                links[d] += [e for e in own if e != d and family[e] == family[d] and not held[e]]
         unique = [sorted(set(each)) for each in links]
         self.link_starts = np.cumsum([0, *(len(each) for each in unique)]).astype(np.int32)
         self.links = np.array([e for each in unique for e in each], np.int32)
@@ -278,7 +280,7 @@ class LinkedDistributions:
         total: cython.double = 0.0
         for k in range(K):
             if self.barred[first + k] == 0.0:
-                here = log(theta[k])
+                here = log(max(theta[k], LEAST))
                 logs += here
                 along += self.base[first + k] * here
                 allowed += 1
@@ -539,6 +541,9 @@ class LinkedDistributions:
         changed: cython.double
         if self.row_starts[row + 1] - self.row_starts[row] != 2:
             return
+        for i in range(self.row_starts[row], self.row_starts[row + 1]):
+            if self.held[self.row_distributions[self.order[i]]]:
+                return
         for side in range(2):
             t = self.order[self.row_starts[row] + side]
             first = self.first_cell[self.row_distributions[t]]
@@ -605,6 +610,30 @@ class LinkedDistributions:
             else:
                 high = move
 
+    def draw_components(self):
+        """The components of distributions that others move, given their probabilities."""
+        i: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        with cython.nogil:
+            for i in range(self.linked.shape[0]):
+                d = self.linked[i]
+                if self.held[d]:
+                    self.component[d] = self.draw_level(
+                        self.mixture(d, cython.address(self.theta[self.first_cell[d]]))
+                    )
+
+    def shapes(self, out: cython.double[::1]):
+        """The Dirichlet parameters of linked distributions given their components, counts included."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        with cython.nogil:
+            for i in range(self.linked.shape[0]):
+                d = self.linked[i]
+                self.prepare(d)
+                for k in range(self.first_cell[d + 1] - self.first_cell[d]):
+                    out[self.first_cell[d] + k] = self.alpha[k]
+
     def sweep(self, rounds: cython.Py_ssize_t):
         """Move all of them so many times."""
         i: cython.Py_ssize_t
@@ -613,6 +642,8 @@ class LinkedDistributions:
             for _ in range(rounds):
                 for i in range(self.linked.shape[0]):
                     d = self.linked[i]
+                    if self.held[d]:
+                        continue
                     self.move_within(d)
                     self.propose_jointly(d, True)
                     if self.link_starts[d + 1] > self.link_starts[d]:

@@ -13,7 +13,7 @@ from credo.estimation.constrained import network_steps, optimum
 from credo.estimation.network_optimum import Wanted
 from credo.estimation.network_steps import LIMIT
 from credo.estimation.problem import Problem
-from credo.sampling.general_updates import GeneralRegion
+from credo.posterior.sampler import Region
 from credo.statistics.network_statements import NetworkStatements
 from credo.types import Numbers
 
@@ -28,28 +28,38 @@ INSIDE = 0.2  # of the distance from a bound to a point inside, or to the opposi
 MOST_INSIDE = 0.02  # in probabilities
 
 
-def network_region(problem: Problem) -> GeneralRegion:
-    """The network constraints, and CPTs inside of all that they and the others allow, near the most probable ones."""
-    statements = NetworkStatements.of(problem.model.constraints, problem.model.network, problem.settings.memory_limit)
+def network_region(problem: Problem) -> Region | None:
+    """What statements about whole networks and about products reach, and CPTs inside of all that the knowledge allows.
+
+    None where there are no such statements.
+    """
+    constraints = problem.model.constraints
+    if not constraints.network_constraints and not any(each.confidence is None for each in constraints.products):
+        return None
+    statements = None
+    held = np.zeros(problem.layout.size, dtype=np.bool_)
+    for product in constraints.products:
+        held[list(product.indices)] = True
+    starts = problem.layout.distribution_starts()
+    held = np.repeat(np.logical_or.reduceat(held, starts), np.diff(starts, append=problem.layout.size))
+    if constraints.network_constraints:
+        statements = NetworkStatements.of(constraints, problem.model.network, problem.settings.memory_limit)
+        held |= statements.mask.any(axis=0)
+    for name in problem.model.kept:
+        held[problem.layout.slice_of(name)] = False
     weights = problem.vector() + 1.0 / _states(problem)
     for number, (share, wanted) in enumerate(SHARES):
         if number == 1:
             problem.refuse_contradictions()
         moved = replace(
-            problem.model.constraints,
+            constraints,
             linear=_moved(problem, share),
-            network_constraints=_moved_network_constraints(problem.model.constraints.network_constraints, share),
+            network_constraints=_moved_network_constraints(constraints.network_constraints, share),
         )
         inside = problem.with_constraints(moved)
-        try:
-            found = optimum(inside, weights, 0.0, wanted=wanted)
-        except InfeasibleError:
-            continue
-        theta = found.theta.copy()
-        for name in problem.model.kept:
-            theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
-        if statements.excess(theta)[statements.hard].max(initial=-np.inf) <= LIMIT:
-            return GeneralRegion(statements, theta, _others(problem, inside, statements, theta, wanted))
+        first = _point(problem, inside, weights, statements, wanted)
+        if first is not None:
+            return Region(held, (first, *_others(problem, inside, statements, first, wanted)), statements)
     raise NoStartError(
         "No CPTs were found at which all statements hold, from which draws could start. That is no proof that there "
         "are none: run credo.check, or give a confidence to a statement about a probability that depends on "
@@ -57,27 +67,37 @@ def network_region(problem: Problem) -> GeneralRegion:
     )
 
 
+def _point(
+    problem: Problem, inside: Problem, weights: Numbers, statements: NetworkStatements | None, wanted: Wanted
+) -> Numbers | None:
+    """The optimum for these weights, where everything holds that must."""
+    try:
+        theta = optimum(inside, weights, 0.0, wanted=wanted).theta.copy()
+    except (InfeasibleError, NoStartError):
+        return None
+    for name in problem.model.kept:
+        theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
+    missed = -np.inf if statements is None else statements.excess(theta)[statements.hard].max(initial=-np.inf)
+    return theta if missed <= LIMIT else None
+
+
 def _others(
-    problem: Problem, inside: Problem, statements: NetworkStatements, theta: Numbers, wanted: Wanted
+    problem: Problem, inside: Problem, statements: NetworkStatements | None, first: Numbers, wanted: Wanted
 ) -> tuple[Numbers, ...]:
     """Other points at which everything holds, as far from the first as the data let CPTs be, for other chains.
 
     Chains that start at one point and hardly move agree with each other, whatever the truth is.
     """
-    rng = np.random.default_rng([problem.settings.seed, len(statements)])
+    rng = np.random.default_rng([problem.settings.seed, 0 if statements is None else len(statements)])
     starts, found = problem.layout.distribution_starts(), []
     weights = 0.5 * (problem.vector() + 1.0)  # twice the variance, so that starts are farther apart than draws
-    totals = np.repeat(np.add.reduceat(weights, starts), np.diff(starts, append=problem.layout.size))
+    lengths = np.diff(starts, append=problem.layout.size)
+    totals = np.repeat(np.add.reduceat(weights, starts), lengths)
     for _ in range(OTHERS):
         drawn = rng.standard_gamma(weights)
-        drawn /= np.repeat(np.add.reduceat(drawn, starts), np.diff(starts, append=problem.layout.size))
-        try:
-            point = optimum(inside, totals * drawn + 1e-3, 0.0, wanted=wanted).theta.copy()
-        except (InfeasibleError, NoStartError):
-            continue
-        for name in problem.model.kept:
-            point[problem.layout.slice_of(name)] = theta[problem.layout.slice_of(name)]
-        if statements.excess(point)[statements.hard].max(initial=-np.inf) <= LIMIT:
+        drawn /= np.repeat(np.add.reduceat(drawn, starts), lengths)
+        point = _point(problem, inside, totals * drawn + 1e-3, statements, wanted)
+        if point is not None:
             found.append(point)
     return tuple(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from credo.estimation.network_steps import LIMIT
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import estimate_blocks
+from credo.estimation.solvers.products import with_products
 from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
 from credo.posterior.chains import CompleteRows
@@ -43,9 +44,9 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
     prepared, added = rows.prepared, problem.pseudo_counts()
     assert isinstance(prepared, Prepared)
 
-    def likelihood(theta: Numbers) -> tuple[Numbers, float]:
+    def likelihood(theta: Numbers) -> tuple[float, Numbers]:
         expected, value = expected_cells(prepared, theta)
-        return expected + added, value + float(added @ np.log(theta))
+        return value + float(added @ np.log(np.maximum(theta, 1e-300))), expected + added
 
     def complete(chain: int) -> CompleteRows:
         state = np.random.SeedSequence([problem.settings.seed, chain]).generate_state(4, np.uint64)
@@ -75,23 +76,34 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
         seed=problem.settings.seed,
         incomplete=incomplete,
         doubts=problem.model.doubts,
+        region=network_region(problem),
         progress=problem.notify,
     )
     kinds = {finding.kind for finding in result.findings}
-    theta = _made_exact(problem, problem.layout.pack({**problem.model.network.cpts, **result.means}))
-    violated = violated_findings(problem.model.constraints, theta)
-    status = Status.VIOLATED if violated else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
-    return Solution(problem.cpts(theta), status, (*violated, *result.findings), posterior=result, soft_weight=0.0)
+    findings: list[Finding] = []
+    if problem.model.constraints.network_constraints:
+        cpts, missed = nearest_cpts(problem, result.means)
+        findings += _network_findings(problem, missed)
+    else:
+        cpts, missed = _made_exact(problem, result.means), 0.0
+    violated = violated_findings(problem.model.constraints, problem.layout.pack({**problem.model.network.cpts, **cpts}))
+    failed = bool(violated) or missed > LIMIT
+    status = Status.VIOLATED if failed else Status.NOT_MIXED if NOT_MIXED in kinds else Status.AVERAGED
+    found = (*findings, *violated, *contradictions(problem, _pinned_at_zero(problem, result)), *result.findings)
+    return Solution(cpts, status, found, posterior=result, soft_weight=0.0)
 
 
-def _made_exact(problem: Problem, theta: Numbers) -> Numbers:
-    """The nearest CPTs in which equalities hold exactly that draws keep within their width."""
-    hard = problem.model.constraints.linear.take(problem.model.constraints.linear.hard)
+def _made_exact(problem: Problem, means: Mapping[str, Numbers]) -> Mapping[str, Numbers]:
+    """The nearest CPTs at which what holds in draws within a width holds exactly, and products, whose set is not convex."""
+    theta, constraints = problem.layout.pack({**problem.model.network.cpts, **means}), problem.model.constraints
+    hard = constraints.linear.take(constraints.linear.hard)
     missed = set(hard.statements[hard.excess(theta) > HOLDS_WITHIN].tolist())
-    blocks = [each for each in problem.model.blocks if missed & set(each.linear.statements.tolist())]
-    for found in estimate_blocks(blocks, theta + 1e-12, 0.0):
+    missed |= {each.statement for each in constraints.products}
+    of_block = [{*each.linear.statements.tolist(), *(own.statement for own in each.products)} for each in problem.model.blocks]
+    blocks = [each for each, own in zip(problem.model.blocks, of_block, strict=True) if missed & own]
+    for found in with_products(estimate_blocks(blocks, theta + 1e-12, 0.0), problem.settings.seed):
         theta[found.block.parameters] = found.theta
-    return theta
+    return problem.cpts(theta)
 
 
 def _network_findings(problem: Problem, missed: float) -> Iterator[Finding]:

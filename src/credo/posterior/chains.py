@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +12,11 @@ from credo.core.linked_distributions import LinkedDistributions
 from credo.core.network_prior import NetworkPrior
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.model import SampledModel
-from credo.posterior.observed import ObservedTrajectories
-from credo.types import Flags, Numbers
+from credo.posterior.trajectories import Smooth, Trajectories
+from credo.posterior.walls import Walls, excesses, true_statements
+from credo.types import Flags, Indices, Numbers
 
+REDRAWN = 3  # CPTs whose distributions are drawn anew in a step, where statements about whole networks hold them
 ROUNDS = 3  # in which linked distributions move, for each step of the bases
 
 
@@ -32,7 +34,6 @@ class PriorConstants:
 
 
 CompleteRows = Callable[[Numbers], Numbers]  # from θ to counts of completed rows, both (cells of the layout,)
-Likelihood = Callable[[Numbers], tuple[Numbers, float]]  # from θ to expected counts and the log-likelihood
 
 
 class Chain:
@@ -45,9 +46,10 @@ class Chain:
         constants: PriorConstants,
         seed: list[int],
         start: Numbers,  # (cells of the layout,) θ
-        likelihood: Likelihood | None = None,
+        likelihood: Smooth | None = None,
         complete: CompleteRows | None = None,
         doubts: DoubtedStatements | None = None,
+        walls: Sequence[Walls] = (),
     ) -> None:
         self.model, self._fixed, self._complete = model, counts, complete
         self._doubts = doubts
@@ -55,6 +57,7 @@ class Chain:
         self._theta = np.ascontiguousarray(start[model.cells])
         self._counts = np.ascontiguousarray(counts[model.cells])
         self._whole = start.copy()
+        self._support = np.zeros(0 if doubts is None else len(doubts))
         base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
         centres, spreads = np.array(constants.centres), np.array(constants.spreads)
         log_shares = np.zeros((len(model.families), len(strengths)))
@@ -63,7 +66,7 @@ class Chain:
             model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths,
             [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
             (model.rows.starts, model.rows.cells, model.rows.coefficients, model.rows.bounds),
-            model.row_statement, np.zeros(0 if doubts is None else len(doubts)), [*seed, len(model.families)],
+            model.row_statement, self._support, model.held, [*seed, len(model.families)],
         )  # fmt: skip
         is_linked = np.zeros(len(family_of), dtype=np.int8)
         is_linked[np.asarray(self._linked.linked_distributions)] = 1
@@ -91,9 +94,14 @@ class Chain:
             self._theta[each.first : each.first + each.size].reshape(-1, each.states) for each in model.families
         ]
         self._buffers = [np.empty((3, *family.cells.shape)) for family in model.families]
-        self._observed = None
-        if likelihood is not None:
-            self._observed = ObservedTrajectories(model, likelihood, is_linked, [*seed, -1 % 2**32])
+        self._likelihood, self._walls = likelihood, walls
+        self._trajectories = None
+        if likelihood is not None or model.held.any():
+            moving = np.zeros(model.layout.size, dtype=np.bool_)
+            lengths = np.diff(model.first_cell)
+            moving[model.cells] = ~model.barred & (np.repeat(model.held, lengths) | (likelihood is not None))
+            starts = model.layout.distribution_starts()
+            self._trajectories = Trajectories(starts, moving, walls, [*seed, -1 % 2**32])
 
     @property
     def truth(self) -> Flags:
@@ -101,6 +109,9 @@ class Chain:
         if self._doubts is None:
             return np.zeros(0, dtype=np.bool_)
         true: Flags = self._linked.truth
+        if any((each.statements >= 0).any() for each in self._walls):
+            self._whole[self.model.cells] = self._theta
+            true &= true_statements(self._walls, excesses(self._walls, self._whole), len(true))
         for each in self.model.doubted_signs:
             true[each.statement] = self.families[each.family].is_true(each.parent, each.sign)
         return true & ~self._doubts.false
@@ -109,6 +120,7 @@ class Chain:
         """Draw how reliable experts are, given which of their statements are true."""
         assert self._doubts is not None
         odds = self._doubts.log_odds(self.truth, self._random)
+        self._support = odds
         self._linked.set_support(odds)
         sums: dict[tuple[int, int], list[float]] = {}
         for each in self.model.doubted_signs:
@@ -130,12 +142,43 @@ class Chain:
         self.prior.update()
         self._linked.look_at_base()
         self._linked.sweep(ROUNDS)
-        if self._observed is not None:
-            self._draw_own()
-            shapes = np.empty(self.model.size)
-            for family, own in zip(self.model.families, self.families, strict=True):
-                own.shapes(shapes[family.first : family.first + family.size].reshape(-1, family.states))
-            self._observed.run(self._theta, shapes, self._whole, adapting)
+        if self._trajectories is not None:
+            self._move_together(self._trajectories, adapting)
+
+    def _move_together(self, trajectories: Trajectories, adapting: bool) -> None:
+        """Trajectories of all distributions that rows with missing values or statements about whole networks tie."""
+        model = self.model
+        self._draw_own()
+        self._linked.draw_components()
+        own_shapes = np.empty(model.size)
+        for family, own in zip(model.families, self.families, strict=True):
+            own.shapes(own_shapes[family.first : family.first + family.size].reshape(-1, family.states))
+        self._linked.shapes(own_shapes)
+        shapes = np.zeros(model.layout.size)
+        shapes[model.cells] = own_shapes
+        self._whole[model.cells] = self._theta
+        if model.held.any():
+            trajectories.redraw(self._whole, shapes, self._some_held(), self._support)
+        factors: list[Smooth] = []
+        if self._likelihood is not None:
+            factors.append(self._likelihood)
+            shapes[model.cells] = own_shapes - self._counts
+        trajectories.run(self._whole, shapes, factors, self._support, adapting)
+        self._theta[:] = self._whole[model.cells]
+
+    def _some_held(self) -> list[Indices]:
+        """The cells of some distributions of one CPT, for a few CPTs, among those that trajectories alone move."""
+        model, found = self.model, []
+        distributions = np.flatnonzero(model.held)
+        family = np.searchsorted([each.first for each in model.families], model.first_cell[distributions], "right") - 1
+        for number in self._random.choice(np.unique(family), size=REDRAWN):
+            mine = distributions[family == number]
+            chosen = mine[self._random.random(len(mine)) < self._random.choice([0.2, 0.5, 1.0])]
+            cells = np.concatenate([np.zeros(0, int), *(np.arange(*model.first_cell[d : d + 2]) for d in chosen)])
+            cells = cells[~model.barred[cells]]
+            if len(cells):
+                found.append(np.sort(model.cells[cells]))
+        return found
 
     def _draw_own(self) -> None:
         for own, linked, theta in zip(self.families, self._is_linked, self._views, strict=True):
@@ -143,7 +186,7 @@ class Chain:
 
     def draw(self, out: Numbers) -> None:
         """θ of all cells of the layout, configurations without coordinates drawn from the prior given the rest."""
-        if self._observed is None:
+        if self._trajectories is None:
             self._draw_own()
         for family, own, kept, (theta, low, high) in zip(
             self.model.families, self.families, self._views, self._buffers, strict=True

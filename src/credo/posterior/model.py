@@ -78,6 +78,7 @@ class SampledModel:
     cells: Indices  # (cells of chains,) where each is in the layout
     first_cell: Indices  # (distributions + 1,) in the vectors of chains
     barred: Flags  # (cells of chains,) which statements make zero
+    held: Flags  # (distributions,) which trajectories alone move, because statements about whole networks reach them
 
     @property
     def size(self) -> int:
@@ -94,6 +95,7 @@ def sampled_model(
     orders: Mapping[str, Indices],  # of variables whose states the network does not list from low to high
     zeros: Indices,  # parameters that statements make zero
     doubted: Indices,  # the numbers of statements that may be wrong
+    held: Flags,  # (cells of the layout,) that statements about whole networks reach
 ) -> SampledModel:
     """Which configurations have coordinates, and what bounds them.
 
@@ -107,7 +109,7 @@ def sampled_model(
             by_child.setdefault(each.child, {})[each.parent] = each.sign
     wide = [each.statement for each in influences if each.alone]
     own = linear.take(~np.isin(linear.statements, wide))
-    touched = np.zeros(layout.size, dtype=np.bool_)
+    touched = held.copy()
     touched[own.indices] = True
     families: list[SampledFamily] = []
     placed = np.full(layout.size, -1, dtype=np.int64)
@@ -165,6 +167,7 @@ def sampled_model(
         cells,
         np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         pinned[cells],
+        held[cells][np.cumsum([0, *sizes[:-1]])] if sizes else np.zeros(0, dtype=np.bool_),
     )
 
 

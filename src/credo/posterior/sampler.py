@@ -17,13 +17,26 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import PosteriorOptions
 from credo.posterior.beliefs import DoubtResult
-from credo.posterior.chains import Chain, CompleteRows, Likelihood, PriorConstants, with_signs
+from credo.posterior.chains import Chain, CompleteRows, PriorConstants, with_signs
 from credo.posterior.convergence import LARGEST_R_HAT, effective_sizes, r_hat
 from credo.posterior.doubted_statements import DoubtedStatements, beliefs, reliabilities
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.model import SampledModel, sampled_model
 from credo.posterior.starts import starting_points
+from credo.posterior.trajectories import Smooth
+from credo.posterior.walls import LinearWalls, NetworkWalls, ProductWalls, Walls
+from credo.statistics.network_statements import NetworkStatements
 from credo.types import Flags, Indices, Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """What statements about whole networks reach, and points at which everything holds that must."""
+
+    held: Flags  # (cells,) of CPTs that they reach
+    points: tuple[Numbers, ...]
+    statements: NetworkStatements | None  # those about any probability
+
 
 Progress = Callable[[int, int], None]
 
@@ -39,7 +52,7 @@ NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its c
 class IncompleteRows:
     """The likelihood of rows with missing values, in the cells of the layout of learned CPTs."""
 
-    likelihood: Likelihood  # expected counts, those of complete families and pseudo-counts among them
+    likelihood: Smooth  # its derivatives are expected counts, those of complete families and pseudo-counts among them
     complete: Callable[[int], CompleteRows]  # what completes the rows of a chain, from its number
     reached: Flags  # (cells,) that a completed row can have
     expected: Numbers  # (cells,) counts where EM ended
@@ -56,17 +69,24 @@ def posterior(
     seed: int,
     incomplete: IncompleteRows | None = None,
     doubts: DoubtedStatements | None = None,
+    region: Region | None = None,
     constants: PriorConstants | None = None,
     progress: Progress | None = None,
 ) -> PosteriorResult:
     """The posterior of the CPTs of `names`; the same seed gives the same result."""
     began = perf_counter()
     layout = constraints.layout
-    model = _model(layout, names, counts, constraints, blocks, incomplete, doubts)
+    held = np.zeros(layout.size, dtype=np.bool_) if region is None else region.held
+    model = _model(layout, names, counts, constraints, blocks, incomplete, doubts, held)
     doubts = None if doubts is None else with_signs(doubts, model)
     rng = np.random.default_rng([seed, 0])
     known = counts if incomplete is None else incomplete.expected
-    starts = starting_points(layout, blocks, known, options.chains, rng)
+    starts = (
+        starting_points(layout, blocks, known, options.chains, rng)
+        if region is None
+        else [region.points[number % len(region.points)].copy() for number in range(options.chains)]
+    )
+    walls = () if region is None and incomplete is None else _walls(model, constraints, region, doubts)
     fixed = [name for name in layout.names if name not in set(names)]
     for start in starts:
         for name in fixed:
@@ -81,6 +101,7 @@ def posterior(
             None if incomplete is None else incomplete.likelihood,
             None if incomplete is None else incomplete.complete(number),
             doubts,
+            walls,
         )
         for number, start in enumerate(starts)
     ]
@@ -119,6 +140,7 @@ def _model(
     blocks: Sequence[Block],
     incomplete: IncompleteRows | None,
     doubts: DoubtedStatements | None,
+    held: Flags,
 ) -> SampledModel:
     doubted = np.zeros(0, dtype=np.int64) if doubts is None else doubts.numbers
     wanted = constraints.linear.hard | np.isin(constraints.linear.statements, doubted)
@@ -139,8 +161,26 @@ def _model(
         reached |= incomplete.reached
     return sampled_model(
         layout, names, reached, replace(linear, equality=equality), constraints.influences, constraints.orders,
-        np.concatenate(zeros), doubted,
+        np.concatenate(zeros), doubted, held,
     )  # fmt: skip
+
+
+def _walls(
+    model: SampledModel, constraints: Constraints, region: Region | None, doubts: DoubtedStatements | None
+) -> tuple[Walls, ...]:
+    """What trajectories keep: linear statements, products, and statements about any probability."""
+    walls: list[Walls] = []
+    if len(model.rows):
+        walls.append(LinearWalls.of(model))
+    if constraints.products:
+        hard = [each for each in constraints.products if each.confidence is None]
+        walls.append(ProductWalls.of(hard, model.layout.size))
+    if region is not None and region.statements is not None:
+        numbers = [] if doubts is None else doubts.numbers.tolist()
+        place_of = {number: place for place, number in enumerate(numbers)}
+        own = [place_of.get(number, -1) for number in region.statements.statements.tolist()]
+        walls.append(NetworkWalls(region.statements, np.array(own, dtype=np.int64)))
+    return tuple(walls)
 
 
 def _run(
