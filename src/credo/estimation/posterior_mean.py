@@ -9,6 +9,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import HOLDS_WITHIN
 from credo.errors import Status
+from credo.estimation.completions import incomplete_rows
 from credo.estimation.method import Incomplete, Method
 from credo.estimation.network_start import nearest_cpts, network_region
 from credo.estimation.network_steps import LIMIT
@@ -18,11 +19,8 @@ from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.estimation.solvers.products import with_products
 from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
-from credo.posterior.chains import CompleteRows
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.sampler import IncompleteRows, posterior
-from credo.statistics.inference.draw_missing import draw_missing
-from credo.statistics.inference.expected_counts import Prepared, expected_cells
 from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Indices, Numbers
 
@@ -37,32 +35,6 @@ def estimate(problem: Problem) -> Solution:
 def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
     """The same with missing values, which are drawn too."""
     return _average(problem, problem.vector(rows.prepared.observed), incomplete_rows(problem, rows))
-
-
-def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
-    """The likelihood of incomplete rows, with its derivatives, and how their missing values are drawn."""
-    prepared, added = rows.prepared, problem.pseudo_counts()
-    assert isinstance(prepared, Prepared)
-
-    def likelihood(theta: Numbers) -> tuple[float, Numbers]:
-        expected, value = expected_cells(prepared, theta)
-        return value + float(added @ np.log(np.maximum(theta, 1e-300))), expected + added
-
-    def complete(chain: int) -> CompleteRows:
-        state = np.random.SeedSequence([problem.settings.seed, chain]).generate_state(4, np.uint64)
-        generator = state.astype(np.uint64)
-        return lambda theta: draw_missing(prepared, theta, generator)
-
-    uniform = problem.layout.pack(
-        {
-            name: problem.model.network.cpt_array(name)
-            if name in problem.model.kept
-            else np.full(problem.model.network.shape(name), 1.0 / len(problem.model.network.states(name)))
-            for name in problem.layout.names
-        }
-    )
-    reached = expected_cells(prepared, uniform)[0] > 0.0
-    return IncompleteRows(likelihood, complete, reached, rows.expected + added)
 
 
 def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:

@@ -52,10 +52,11 @@ NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its c
 class IncompleteRows:
     """The likelihood of rows with missing values, in the cells of the layout of learned CPTs."""
 
-    likelihood: Smooth  # its derivatives are expected counts, those of complete families and pseudo-counts among them
+    likelihood: Smooth | None  # its derivatives are expected counts, those of complete families and pseudo-counts among them
     complete: Callable[[int], CompleteRows]  # what completes the rows of a chain, from its number
     reached: Flags  # (cells,) that a completed row can have
     expected: Numbers  # (cells,) counts where EM ended
+    rename: Callable[[Numbers], Numbers] | None = None  # what names exchangeable states alike in draws, (draws, cells)
 
 
 def posterior(
@@ -107,7 +108,8 @@ def posterior(
     ]
     learned = Layout.of(network, without=set(network.names) - set(names))
     cells = np.concatenate([np.arange(layout.size)[layout.slice_of(name)] for name in learned.names])
-    draws, truth, sizes, mixed = _run(chains, layout.size, cells, options, progress)
+    rename = None if incomplete is None else incomplete.rename
+    draws, truth, sizes, mixed = _run(chains, layout.size, cells, options, progress, rename)
     if not np.isfinite(draws).all():
         raise SamplingError(
             "The draws are not finite numbers: counts or a prior are too extreme to be sampled. Use the method cmap, "
@@ -184,7 +186,12 @@ def _walls(
 
 
 def _run(
-    chains: Sequence[Chain], size: int, cells: Indices, options: PosteriorOptions, progress: Progress | None
+    chains: Sequence[Chain],
+    size: int,
+    cells: Indices,
+    options: PosteriorOptions,
+    progress: Progress | None,
+    rename: Callable[[Numbers], Numbers] | None,
 ) -> tuple[Numbers, Flags, Numbers, Numbers]:
     """Draws of these cells by all chains, and of what is true; more while some have not mixed, up to `max_draws`."""
     whole = np.empty(size)
@@ -210,7 +217,7 @@ def _run(
                     chain.step(False)
                     tick()
                 chain.draw(whole)
-                kept[number, draw] = whole[cells]
+                kept[number, draw] = (whole if rename is None else rename(whole[None])[0])[cells]
                 truth[number, draw] = chain.truth
         sizes, mixed = effective_sizes(kept), r_hat(kept)
         varying = kept.std(axis=(0, 1)) > NO_DEVIATION
