@@ -85,3 +85,111 @@ def test_mistakes_have_their_line(line: str, words: str) -> None:
     with pytest.raises(credo.KnowledgeError, match=words) as found:
         credo.fit(VARIABLES + line, rows(3))
     assert found.value.mistakes[0].line == 2
+
+
+# Corners, and numbers that are learned --------------------------------------------------------------------------------
+
+ENDS = "quality is interpolated by staff (3), budget (1) from worst 70%, 20%, 10% to best 5%, 15%, 80%"
+WORST, BEST = np.array([0.7, 0.2, 0.1]), np.array([0.05, 0.15, 0.8])
+
+
+def test_a_corner_is_taken_as_it_is_and_bends_what_is_near() -> None:
+    corner = np.array([0.02, 0.08, 0.9])
+    line = f"{ENDS} through 2%, 8%, 90% at staff=high, budget=low, worth 20 cases"
+    found = credo.fit(VARIABLES + line, method="map").network.cpts["quality"]
+    plain = interpolated_cpt((3.0, 1.0), (3, 3), WORST, BEST)
+    for place, given in (((0, 0), WORST), ((2, 2), BEST), ((2, 0), corner)):
+        assert found[place] == pytest.approx(given, abs=1e-6)
+    high = (np.arange(3) * found).sum(axis=2), (np.arange(3) * plain).sum(axis=2)  # the expected state
+    assert high[0][2, 0] > high[1][2, 0]
+    assert high[0][1, 0] > high[1][1, 0]
+    assert high[0][2, 0] - high[1][2, 0] > high[0][0, 2] - high[1][0, 2] > 0.0  # far from it, less
+    again = credo.fit(VARIABLES + f"{ENDS} through 2%, 8%, 90% at staff=high, budget=low and through 50%, 30%, 20% at "
+                      "budget=high, staff=low", method="map").network.cpts["quality"]  # fmt: skip
+    assert again[0, 2] == pytest.approx([0.5, 0.3, 0.2], abs=1e-6)
+    assert again[2, 0] == pytest.approx(corner, abs=1e-6)
+
+
+def test_a_corner_that_the_form_has_anyway_changes_nothing() -> None:
+    sizes, weights = (3, 2), (2.0, 1.0)
+    plain = interpolated_cpt(weights, sizes, WORST, BEST)
+    from credo.model.interbeta import Corner
+
+    bent = interpolated_cpt(weights, sizes, WORST, BEST, [Corner((2, 0), plain[2, 0])])
+    assert np.allclose(bent, plain, atol=1e-4)
+
+
+def test_lines_with_corners_and_without_numbers_are_written_as_they_are_read() -> None:
+    network = credo.declared_network(VARIABLES + "quality depends on staff, budget").network
+    for line in (
+        f"{ENDS} through 0.02, 0.08, 0.9 at staff=high, budget=low, worth 20 cases",
+        "quality is a weighted mean of staff, not budget",
+        "quality is a weighted max of staff, budget with spread 0.1, worth 5 cases",
+        "quality is a weighted min of staff (2), budget",
+    ):
+        knowledge = credo.Knowledge(network, line)
+        assert credo.Knowledge(network, knowledge.to_text()) == knowledge
+    made = [
+        credo.ranked("quality", ["staff", "budget"]),
+        credo.interpolated(
+            "quality",
+            ["staff", "budget"],
+            WORST,
+            BEST,
+            corners=[({"staff": "high", "budget": "low"}, [0.02, 0.08, 0.9])],
+        ),
+    ]
+    assert str(made[0]) == "quality is a weighted mean of staff, budget"
+    assert "through 0.02, 0.08, 0.9 at staff=high, budget=low" in str(made[1])
+
+
+@pytest.mark.parametrize("kind", ["mean", "max", "min"])
+def test_weights_and_a_spread_are_learned_from_many_rows(kind: str) -> None:
+    truth = ranked_cpt(kind, (3.0, 1.0), (3, 3), 3, 0.1)
+    rng = np.random.default_rng(1)
+    staff, budget = rng.integers(3, size=(2, 4000))
+    quality = [rng.choice(3, p=truth[a, b]) for a, b in zip(staff, budget, strict=True)]
+    labels = np.array(["low", "medium", "high"])
+    data = pl.DataFrame({"staff": labels[staff], "budget": labels[budget], "quality": labels[quality]})
+    from credo.estimation.learned_forms import forms_of, learned_form
+
+    text = f"{VARIABLES}quality is a weighted {kind} of staff, budget, worth 200 cases"
+    fit = credo.fit(text, data, method="map")
+    (form,) = forms_of(fit.knowledge)
+    learned = learned_form(form, fit.knowledge, fit._problem.data.counts)
+    weights = [term.weight for term in learned.terms]
+    assert weights[0] / weights[1] == pytest.approx(3.0, rel=0.25)
+    assert learned.spread == pytest.approx(0.1, rel=0.15)
+    assert any(each.kind == "form" and "staff" in each.message for each in fit.findings)
+
+
+def test_a_few_answers_are_enough_for_weights() -> None:
+    """Three answers say which parent matters; the other six configurations follow."""
+    answers = "".join(
+        f"P(quality | staff={a}, budget={b}) is {', '.join(f'{p:.4f}' for p in CPT[i, j])}, worth 100 cases\n"
+        for (a, i), (b, j) in ((("high", 2), ("low", 0)), (("low", 0), ("high", 2)), (("medium", 1), ("high", 2)))
+    )
+    learned = credo.fit(f"{VARIABLES}{answers}quality is a weighted mean of staff, budget", method="cmap")
+    equal = ranked_cpt("mean", (1.0, 1.0), (3, 3), 3, 0.15)
+    off = np.abs(learned.network.cpts["quality"] - CPT).max(axis=2)
+    assert off.max() < 0.08
+    assert np.abs(equal - CPT).max() > 0.3
+
+
+def test_without_data_numbers_that_nobody_gave_are_those_of_the_prior() -> None:
+    fit = credo.fit(VARIABLES + "quality is a weighted mean of staff, budget", method="map")
+    assert np.allclose(fit.network.cpts["quality"], ranked_cpt("mean", (1.0, 1.0), (3, 3), 3, 0.15), atol=1e-6)
+    assert not any(each.kind == "form" for each in fit.findings)
+
+
+def test_the_weights_of_an_interpolated_family_are_learned() -> None:
+    truth = interpolated_cpt((4.0, 1.0), (3, 3), WORST, BEST)
+    rng = np.random.default_rng(2)
+    staff, budget = rng.integers(3, size=(2, 4000))
+    quality = [rng.choice(3, p=truth[a, b]) for a, b in zip(staff, budget, strict=True)]
+    labels = np.array(["low", "medium", "high"])
+    data = pl.DataFrame({"staff": labels[staff], "budget": labels[budget], "quality": labels[quality]})
+    fit = credo.fit(VARIABLES + ENDS.replace(" (3)", "").replace(" (1)", "") + ", worth 200 cases", data, method="map")
+    (message,) = [each.message for each in fit.findings if each.kind == "form"]
+    first, second = (float(message.split(name)[1].split()[0].rstrip(",")) for name in ("staff ", "budget "))
+    assert first / second == pytest.approx(4.0, rel=0.3)

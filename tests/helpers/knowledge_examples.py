@@ -17,7 +17,7 @@ from credo.knowledge.expressions import Linear, Probability, Product
 from credo.knowledge.gate import GateTerm
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.names import SeveralStates
-from credo.knowledge.ranked_family import WeightedParent
+from credo.knowledge.ranked_family import GivenCorner, WeightedParent
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
@@ -167,10 +167,22 @@ FORMS = {
     "pump1, pump2 and pump3 have one CPT": SharedCPT(("pump1", "pump2", "pump3")),
     "CPT of eye_left is that of eye_right": SharedCPT(("eye_right", "eye_left")),
     "quality is a weighted mean of staff (3), not budget with spread 0.1": RankedFamily(
-        "quality", "mean", (WeightedParent("staff", 3.0), WeightedParent("budget", 1.0, True)), 0.1
+        "quality", "mean", (WeightedParent("staff", 3.0), WeightedParent("budget", None, True)), 0.1
     ),
     "quality is a weighted max of staff (3), budget (1) with spread 0.1, worth 20 cases": RankedFamily(
-        "quality", "max", (WeightedParent("staff", 3.0), WeightedParent("budget")), 0.1, 20.0
+        "quality", "max", (WeightedParent("staff", 3.0), WeightedParent("budget", 1.0)), 0.1, 20.0
+    ),
+    "quality is a weighted min of staff, budget, worth 20 cases": RankedFamily(
+        "quality", "min", (WeightedParent("staff"), WeightedParent("budget")), None, 20.0
+    ),
+    "quality is interpolated by staff, budget from worst 70%, 30% to best 5%, 95% through 50%, 50% at "
+    "staff=high, budget=low, worth 5 cases": InterpolatedFamily(
+        "quality",
+        (WeightedParent("staff"), WeightedParent("budget")),
+        (0.7, 0.3),
+        (0.05, 0.95),
+        5.0,
+        (GivenCorner((("staff", "high"), ("budget", "low")), (0.5, 0.5)),),
     ),
     "quality is interpolated by staff (3), budget from worst 70%, 20%, 10% to best 5%, 15%, 80%": InterpolatedFamily(
         "quality", (WeightedParent("staff", 3.0), WeightedParent("budget")), (0.7, 0.2, 0.1), (0.05, 0.15, 0.8)

@@ -23,6 +23,7 @@ from credo.errors import (
     listing,
     readable_count,
 )
+from credo.estimation.learned_forms import forms_of, learned_findings, learned_form
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
 from credo.estimation.missing_draws import ExaminedRows, automatic
@@ -125,7 +126,8 @@ def prepare_model(
     may_be_wrong = NONE if doubted is None else doubted(stated)
     softened = with_confidence(stated, may_be_wrong)
     constraints = with_fixed(softened, {name: expansion.network.cpt_array(name) for name in kept})
-    return PreparedModel(knowledge, expansion, stated, constraints, kept, names, may_be_wrong, form_priors(knowledge))
+    forms = form_priors(knowledge, forms_of(knowledge))
+    return PreparedModel(knowledge, expansion, stated, constraints, kept, names, may_be_wrong, forms)
 
 
 def prepare(
@@ -186,6 +188,10 @@ def prepare(
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)
+    if forms := forms_of(model.knowledge):
+        learned = [learned_form(each, model.knowledge, table.counts) for each in forms]
+        model = replace(model, form_priors=form_priors(model.knowledge, learned))
+        table = replace(table, findings=(*table.findings, *learned_findings(forms, learned)))
     added = None
     if uses_knowledge and (add_rows or (named or choose_method("auto", prior is not None)).estimate_drawing is None):
         added = evidence_as_rows(evidence, model.expansion.network)
@@ -418,15 +424,14 @@ def _prior_for(method: Method, prior: PriorLike | None, model: PreparedModel) ->
     return expand_prior(given, model.expansion)
 
 
-def form_priors(knowledge: Knowledge) -> dict[str, NetworkPrior]:
+def form_priors(knowledge: Knowledge, forms: Sequence[RankedFamily | InterpolatedFamily]) -> dict[str, NetworkPrior]:
     """The CPTs that ranked and interpolated families stand for, each distribution counting as some cases."""
     found = {}
     orders = {name: tuple(map(str, order.states)) for name, order in knowledge.orders.items()}
-    for statement in knowledge.statements:
-        if isinstance(statement, RankedFamily | InterpolatedFamily):
-            child = str(statement.child)
-            cpt = form_cpt(statement, knowledge.network, orders)
-            found[child] = NetworkPrior(knowledge.network.with_cpts({child: cpt}), statement.cases)
+    for statement in forms:
+        child = str(statement.child)
+        cpt = form_cpt(statement, knowledge.network, orders)
+        found[child] = NetworkPrior(knowledge.network.with_cpts({child: cpt}), statement.cases)
     return found
 
 

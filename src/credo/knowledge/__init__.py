@@ -32,7 +32,7 @@ from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.mistakes import KnowledgeError, KnowledgeFileError, KnowledgeTypeError, Mistake
 from credo.knowledge.noisy_family import NoisyFamily, noisy_and, noisy_max, noisy_min, noisy_or
 from credo.knowledge.quantity import P, Quantity
-from credo.knowledge.ranked_family import InterpolatedFamily, RankedFamily, WeightedParent
+from credo.knowledge.ranked_family import GivenCorner, InterpolatedFamily, RankedFamily, WeightedParent
 from credo.knowledge.sentences_in_python import effect_study, expert_number, interpolated, ranked, study
 from credo.knowledge.shared_cpt import SharedCPT, one_cpt
 from credo.knowledge.state_order import Order, StateOrder, order
@@ -52,6 +52,7 @@ __all__ = [
     "ExpertNumber",
     "Gate",
     "GateTerm",
+    "GivenCorner",
     "GroupDeclaration",
     "Independence",
     "Influence",

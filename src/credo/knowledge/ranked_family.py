@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from credo.errors import listing
-from credo.knowledge.expressions import number_text
+from credo.knowledge.expressions import condition_state, conditions_text, number_text
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import Name, Part, joined, mistake_at, mistake_between, name_text, own_parent, token_part
-from credo.knowledge.network_names import NetworkNames, check_parents
+from credo.knowledge.network_names import NetworkNames, check_parents, unknown_state
 from credo.knowledge.statement_base import FamilyStatement, Kind, Span, StatementRules
-from credo.model.interbeta import interpolated_cpt
+from credo.model.interbeta import Corner, interpolated_distributions
 from credo.model.network import Network
-from credo.model.ranked_nodes import ranked_cpt
-from credo.types import Numbers
+from credo.model.ranked_nodes import ranked_distributions
+from credo.types import Indices, Numbers
 
 CASES = 10.0  # that each distribution weighs where nobody says it
+SPREAD = 0.15  # before anything is known
 SUM_TOLERANCE = 0.0051  # by which the numbers of a distribution may miss one: they are rounded to percent
 
 
@@ -37,17 +38,37 @@ class WeightedParent:
     name
         The parent.
     weight
-        How much it matters beside the others.
+        How much it matters beside the others; None: 1 beside those that are given, and learned where none is.
     is_negated
         Whether its high states go with low ones of the child.
     """
 
     name: str
-    weight: float = 1.0
+    weight: float | None = None
     is_negated: bool = False
 
     def __str__(self) -> str:
-        return f"{'not ' if self.is_negated else ''}{name_text(self.name)} ({number_text(self.weight)})"
+        weight = "" if self.weight is None else f" ({number_text(self.weight)})"
+        return f"{'not ' if self.is_negated else ''}{name_text(self.name)}{weight}"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCorner:
+    """`through 30%, 40%, 30% at staff=high, budget=low`: a distribution that is given between the worst and the best.
+
+    Attributes
+    ----------
+    given
+        The state of each parent.
+    values
+        The distribution of the child, from its lowest state to its highest.
+    """
+
+    given: tuple[tuple[str, str], ...]
+    values: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"through {', '.join(map(number_text, self.values))} at {conditions_text(self.given)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +84,7 @@ class RankedFamily(FamilyStatement):
     terms
         Its parents and their weights.
     spread
-        The standard deviation around the weighted mean, on a scale from 0 to 1.
+        The standard deviation around the weighted mean, on a scale from 0 to 1; None: it is learned.
     cases
         How many cases each distribution weighs.
     span
@@ -73,7 +94,7 @@ class RankedFamily(FamilyStatement):
     child: str
     kind: str
     terms: tuple[WeightedParent, ...]
-    spread: float
+    spread: float | None = None
     cases: float = CASES
     span: Span | None = field(default=None, compare=False)
 
@@ -84,10 +105,8 @@ class RankedFamily(FamilyStatement):
 
     def __str__(self) -> str:
         terms = ", ".join(map(str, self.terms))
-        return (
-            f"{name_text(self.child)} is a weighted {self.kind} of {terms} with spread {number_text(self.spread)}"
-            f"{_worth(self.cases)}"
-        )
+        spread = "" if self.spread is None else f" with spread {number_text(self.spread)}"
+        return f"{name_text(self.child)} is a weighted {self.kind} of {terms}{spread}{_worth(self.cases)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +124,8 @@ class InterpolatedFamily(FamilyStatement):
         lowest state of the child to the highest.
     cases
         How many cases each distribution weighs.
+    corners
+        Other configurations whose distributions are given.
     span
         Where it is written; None for one that was made in Python.
     """
@@ -114,6 +135,7 @@ class InterpolatedFamily(FamilyStatement):
     worst: tuple[float, ...]
     best: tuple[float, ...]
     cases: float = CASES
+    corners: tuple[GivenCorner, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -124,8 +146,8 @@ class InterpolatedFamily(FamilyStatement):
     def __str__(self) -> str:
         terms = ", ".join(map(str, self.terms))
         ends = (", ".join(map(number_text, numbers)) for numbers in (self.worst, self.best))
-        return "{} is interpolated by {} from worst {} to best {}{}".format(
-            name_text(self.child), terms, *ends, _worth(self.cases)
+        return "{} is interpolated by {} from worst {} to best {}{}{}".format(
+            name_text(self.child), terms, *ends, "".join(f" {each}" for each in self.corners), _worth(self.cases)
         )
 
 
@@ -145,32 +167,53 @@ class _Numbers(NamedTuple):
 
 
 def parse_ranked(children: list[Any]) -> Part:
-    """`name IS RANKED OF weighted, … SPREAD number [WORTH number CASES]`."""
+    """`name IS RANKED OF weighted, … [SPREAD number] [WORTH number CASES]`."""
     child, terms = children[0], [each for each in children if _is_part(each, WeightedParent)]
     kind = next(kind for kind in ("mean", "max", "min") if kind in str(children[2]).lower())
     numbers = _after(children)
-    spread, cases = numbers["SPREAD"], numbers.get("WORTH", _Numbers((CASES,), 0, 0))
+    spread, cases = numbers.get("SPREAD"), numbers.get("WORTH", _Numbers((CASES,), 0, 0))
     mistakes = [*_term_mistakes(child, terms), *_cases_mistakes(cases)]
-    if not spread.values[0] > 0:
+    if spread is not None and not spread.values[0] > 0:
         mistakes.append(LineMistake("ranked-spread", spread.column, spread.end))
-    value = RankedFamily(child.value, kind, tuple(each.value for each in terms), spread.values[0], cases.values[0])
-    return joined(value, [child, *terms, Part(None, spread.column, max(spread.end, cases.end))], tuple(mistakes))
+    given = None if spread is None else spread.values[0]
+    value = RankedFamily(child.value, kind, tuple(each.value for each in terms), given, cases.values[0])
+    end = max(terms[-1].end, 0 if spread is None else spread.end, cases.end)
+    return joined(value, [child, *terms, Part(None, terms[-1].end, end)], tuple(mistakes))
 
 
 def parse_interpolated(children: list[Any]) -> Part:
-    """`name INTERPOLATED weighted, … FROM_WORST number, … TO_BEST number, … [WORTH number CASES]`."""
+    """`name INTERPOLATED weighted, … FROM_WORST number, … TO_BEST number, … [corner …] [WORTH number CASES]`."""
     child, terms = children[0], [each for each in children if _is_part(each, WeightedParent)]
     numbers = _after(children)
     worst, best, cases = numbers["FROM_WORST"], numbers["TO_BEST"], numbers.get("WORTH", _Numbers((CASES,), 0, 0))
     mistakes = [*_term_mistakes(child, terms), *_cases_mistakes(cases)]
+    corners = [each for each in children if _is_part(each, GivenCorner)]
     for each in (worst, best):
         if min(each.values) < 0 or abs(sum(each.values) - 1) > SUM_TOLERANCE:
             facts = {"sum": f"{sum(each.values):g}"}
             mistakes.append(LineMistake("interpolated-sum", each.column, each.end, facts))
     value = InterpolatedFamily(
-        child.value, tuple(each.value for each in terms), worst.values, best.values, cases.values[0]
+        child.value,
+        tuple(each.value for each in terms),
+        worst.values,
+        best.values,
+        cases.values[0],
+        tuple(each.value for each in corners),
     )
-    return joined(value, [child, *terms, Part(None, worst.column, max(best.end, cases.end))], tuple(mistakes))
+    end = max(best.end, cases.end)
+    return joined(value, [child, *terms, *corners, Part(None, worst.column, end)], tuple(mistakes))
+
+
+def parse_corner(children: list[Any]) -> Part:
+    """`CORNER number, number, … AT conditions`."""
+    numbers = [each for each in children if isinstance(each, Part) and hasattr(each.value, "constant")]
+    conditions = children[-1]
+    given = tuple((part.value[0], condition_state(part) if part.value[1] else "") for part in conditions.value)
+    values = tuple(each.value.constant for each in numbers)
+    mistakes: tuple[LineMistake, ...] = ()
+    if min(values) < 0 or abs(sum(values) - 1) > SUM_TOLERANCE:
+        mistakes = (LineMistake("interpolated-sum", numbers[0].column, numbers[-1].end, {"sum": f"{sum(values):g}"}),)
+    return joined(GivenCorner(given, values), [*numbers, conditions], mistakes)
 
 
 def parse_weighted(children: list[Any]) -> Part:
@@ -178,9 +221,9 @@ def parse_weighted(children: list[Any]) -> Part:
     parts = [each if isinstance(each, Part) else token_part(each) for each in children]
     is_negated = parts[0].value == "not" and not isinstance(parts[0].value, Name)
     name, *rest = parts[1:] if is_negated else parts
-    weight = rest[1].value.constant if rest else 1.0
+    weight = rest[1].value.constant if rest else None
     mistakes: tuple[LineMistake, ...] = ()
-    if not weight > 0:
+    if weight is not None and not weight > 0:
         mistakes = (LineMistake("ranked-weight", rest[1].column, rest[1].end),)
     return joined(WeightedParent(name.value, weight, is_negated), parts, mistakes)
 
@@ -228,7 +271,17 @@ def _check(statement: RankedFamily | InterpolatedFamily, names: NetworkNames) ->
         return
     if isinstance(statement, InterpolatedFamily):
         states = names.network.states(child)
-        for numbers in (statement.worst, statement.best):
+        for corner in statement.corners:
+            given = dict(corner.given)
+            for name, state in corner.given:
+                if state and name in parents and state not in names.network.states(name):
+                    yield unknown_state(name, state, names)
+                    return
+            if set(given) != set(parents) or len(given) != len(corner.given) or not all(given.values()):
+                first = next(name for name, _ in corner.given if isinstance(name, str))
+                yield mistake_at(first, "interpolated-corner", name=child, parents=listing(parents))
+                return
+        for numbers in (statement.worst, statement.best, *(each.values for each in statement.corners)):
             if len(numbers) != len(states):
                 facts = {"name": child, "count": len(numbers), "states": listing(states)}
                 yield mistake_at(child, "interpolated-states", **facts)
@@ -254,7 +307,9 @@ def _rules(description: str, rules: Mapping[str, Any], kind: str) -> StatementRu
 
 
 RANKED_FAMILY = _rules("a ranked family", {"ranked": parse_ranked, "weighted": parse_weighted}, "ranked family")
-INTERPOLATED_FAMILY = _rules("an interpolated family", {"interpolated": parse_interpolated}, "interpolated family")
+INTERPOLATED_FAMILY = _rules(
+    "an interpolated family", {"interpolated": parse_interpolated, "corner": parse_corner}, "interpolated family"
+)
 
 
 # The CPT --------------------------------------------------------------------------------------------------------------
@@ -267,18 +322,53 @@ def form_cpt(
 
     `orders` has the states of each variable from low to high.
     """
+    numbers = np.arange(network.configurations(str(statement.child)))
+    return form_distributions(statement, network, orders, numbers).reshape(network.shape(str(statement.child)))
+
+
+def form_distributions(
+    statement: RankedFamily | InterpolatedFamily,
+    network: Network,
+    orders: Mapping[str, Sequence[str]],
+    numbers: Indices,
+    **options: int,
+) -> Numbers:
+    """Some distributions of that CPT, by the numbers of their configurations: (configurations, states)."""
     child, parents = str(statement.child), tuple(map(str, statement.parents))
-    weights, sizes = [term.weight for term in statement.terms], [len(orders[parent]) for parent in parents]
-    if isinstance(statement, RankedFamily):
-        cpt = ranked_cpt(statement.kind, weights, sizes, len(orders[child]), statement.spread)
-    else:
-        ends = (np.array(numbers) / sum(numbers) for numbers in (statement.worst, statement.best))
-        cpt = interpolated_cpt(weights, sizes, *ends)
+    weights, sizes = weights_of(statement), [len(orders[parent]) for parent in parents]
+    own = network.parents[child]
+    states = np.stack(np.unravel_index(numbers, [len(network.states(parent)) for parent in own]), axis=1)
+    ranks = np.empty_like(states)
     for axis, term in enumerate(statement.terms):
-        if term.is_negated:
-            cpt = np.flip(cpt, axis)
-    cpt = cpt.transpose([*(parents.index(parent) for parent in network.parents[child]), len(parents)])
-    for axis, name in enumerate((*network.parents[child], child)):
-        ranks = [list(orders[name]).index(state) for state in network.states(name)]
-        cpt = cpt.take(ranks, axis=axis)
-    return np.ascontiguousarray(cpt)
+        ranks[:, axis] = _ranks(term, network, orders)[states[:, own.index(str(term.name))]]
+    if isinstance(statement, RankedFamily):
+        spread = SPREAD if statement.spread is None else statement.spread
+        found = ranked_distributions(statement.kind, weights, sizes, len(orders[child]), spread, ranks, **options)
+    else:
+        worst, best = (np.array(each) / sum(each) for each in (statement.worst, statement.best))
+        corners = [_corner(each, statement, network, orders) for each in statement.corners]
+        found = interpolated_distributions(weights, sizes, worst, best, ranks, corners)
+    return found[:, [list(orders[child]).index(state) for state in network.states(child)]]
+
+
+def weights_of(statement: RankedFamily | InterpolatedFamily) -> tuple[float, ...]:
+    """The weights of the parents; those that are not given are 1."""
+    return tuple(1.0 if term.weight is None else term.weight for term in statement.terms)
+
+
+def _ranks(term: WeightedParent, network: Network, orders: Mapping[str, Sequence[str]]) -> Indices:
+    """How high each state of a parent is, (states,), from 0; turned around where the parent is negated."""
+    name = str(term.name)
+    ranks = np.array([list(orders[name]).index(state) for state in network.states(name)])
+    return len(ranks) - 1 - ranks if term.is_negated else ranks
+
+
+def _corner(
+    corner: GivenCorner, statement: InterpolatedFamily, network: Network, orders: Mapping[str, Sequence[str]]
+) -> Corner:
+    given = {str(name): str(state) for name, state in corner.given}
+    places = tuple(
+        int(_ranks(term, network, orders)[network.states(str(term.name)).index(given[str(term.name)])])
+        for term in statement.terms
+    )
+    return Corner(places, np.array(corner.values) / sum(corner.values))

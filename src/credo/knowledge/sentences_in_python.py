@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from credo.errors import OptionError
 from credo.knowledge.evidence import EffectStudy, ExpertNumber, Study
-from credo.knowledge.expressions import number_text
+from credo.knowledge.expressions import conditions_text, number_text
 from credo.knowledge.mistakes import PYTHON, KnowledgeError
 from credo.knowledge.names import checked_name, checked_number, name_text
 from credo.knowledge.parse import parse
@@ -161,8 +161,8 @@ def effect_study(
 
 def ranked(
     child: str,
-    weights: Mapping[str, float],
-    spread: float,
+    weights: Mapping[str, float] | Sequence[str],
+    spread: float | None = None,
     *,
     kind: str = "mean",
     negated: Sequence[str] = (),
@@ -174,10 +174,10 @@ def ranked(
     ----------
     child : str
         The variable.
-    weights : mapping of str to float
-        Its parents, and how much each matters.
-    spread : float
-        The standard deviation around the weighted mean, on a scale from 0 to 1.
+    weights : mapping of str to float, or sequence of str
+        Its parents, and how much each matters; names alone: that is learned.
+    spread : float, optional
+        The standard deviation around the weighted mean, on a scale from 0 to 1; learned if not given.
     kind : str
         "mean", "max" or "min".
     negated : sequence of str
@@ -202,15 +202,17 @@ def ranked(
     quality is a weighted mean of staff (3), budget (1) with spread 0.1
     """
     of = f"{name_text(checked_name(child))} is a weighted {kind} of {_terms(weights, negated)}"
-    return _read(f"{of} with spread {_number(spread)}, worth {_number(cases)} cases", RankedFamily)
+    width = "" if spread is None else f" with spread {_number(spread)}"
+    return _read(f"{of}{width}, worth {_number(cases)} cases", RankedFamily)
 
 
 def interpolated(
     child: str,
-    weights: Mapping[str, float],
+    weights: Mapping[str, float] | Sequence[str],
     worst: Sequence[float],
     best: Sequence[float],
     *,
+    corners: Sequence[tuple[Mapping[str, str], Sequence[float]]] = (),
     negated: Sequence[str] = (),
     cases: float = CASES,
 ) -> InterpolatedFamily:
@@ -222,6 +224,8 @@ def interpolated(
         As for `ranked`.
     worst, best : sequence of float
         The distribution in the worst and in the best configuration, from the lowest state to the highest.
+    corners : sequence of pairs
+        Other configurations, each with its distribution: `[({"staff": "high", "budget": "low"}, [0.4, 0.6])]`.
 
     Returns
     -------
@@ -241,7 +245,8 @@ def interpolated(
     """
     by = f"{name_text(checked_name(child))} is interpolated by {_terms(weights, negated)}"
     ends = f"from worst {_numbers(worst)} to best {_numbers(best)}"
-    return _read(f"{by} {ends}, worth {_number(cases)} cases", InterpolatedFamily)
+    given = "".join(f" through {_numbers(values)} at {conditions_text(list(at.items()))}" for at, values in corners)
+    return _read(f"{by} {ends}{given}, worth {_number(cases)} cases", InterpolatedFamily)
 
 
 def _read(text: str, kind: type[_Made]) -> _Made:
@@ -273,6 +278,10 @@ def _variation(variation: float | bool) -> str:
     return f" with between-study variation{'' if variation is True else f' {_number(variation)}'}"
 
 
-def _terms(weights: Mapping[str, float], negated: Sequence[str]) -> str:
-    named = {checked_name(name): checked_number(weight) for name, weight in weights.items()}
+def _terms(weights: Mapping[str, float] | Sequence[str], negated: Sequence[str]) -> str:
+    named: dict[str, float | None]
+    if isinstance(weights, Mapping):
+        named = {checked_name(name): checked_number(weight) for name, weight in weights.items()}
+    else:
+        named = dict.fromkeys(map(checked_name, weights))
     return ", ".join(str(WeightedParent(name, weight, name in negated)) for name, weight in named.items())

@@ -6,36 +6,83 @@ mean and variance. In between, α and β are interpolated: with weights w_i and 
 
     t = Σ w_i s_i / (m_i − 1) / Σ w_i        (α, β) = (1 − t) · (α, β)_worst + t · (α, β)_best
 
-and the distribution of the CPT is the mass of that Beta distribution on the intervals. The two given distributions are
-taken as they are.
+and the distribution of the CPT is the mass of that Beta distribution on the intervals. Single configurations c may be
+given, too: log α/β and log (α + β) are then off by r_c there, and elsewhere by Σ_c r_c / d_c² / Σ_c 1/d_c², with the
+distance d_c from c, the worst and the best with r = 0 among them [Shepard, 1968]. What is given is taken as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares
-from scipy.special import betainc
+from scipy.special import betainc, expit
 
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 LEAST, MOST = 1e-3, 1e4  # of α and β
+CLOSE = 1e-12  # squared distance of a configuration from itself
 
 
-def interpolated_cpt(weights: Sequence[float], sizes: Sequence[int], worst: Numbers, best: Numbers) -> Numbers:
+class Corner(NamedTuple):
+    """A configuration whose distribution is given: the state of each parent, counted from the lowest."""
+
+    configuration: tuple[int, ...]
+    distribution: Numbers
+
+
+def interpolated_cpt(
+    weights: Sequence[float], sizes: Sequence[int], worst: Numbers, best: Numbers, corners: Sequence[Corner] = ()
+) -> Numbers:
     """The CPT between two distributions, axes (parents…, child), all states from low to high."""
+    every = np.indices(sizes).reshape(len(sizes), -1).T
+    return interpolated_distributions(weights, sizes, worst, best, every, corners).reshape(*sizes, len(worst))
+
+
+def interpolated_distributions(
+    weights: Sequence[float],
+    sizes: Sequence[int],
+    worst: Numbers,
+    best: Numbers,
+    configurations: Indices,
+    corners: Sequence[Corner] = (),
+) -> Numbers:
+    """Some distributions of that CPT: (configurations, states), of configurations (configurations, parents)."""
+    scale = np.maximum(np.array(sizes) - 1, 1)
     own = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    ends = np.array([fitted_beta(worst), fitted_beta(best)])
-    cpt = np.empty((*sizes, len(worst)))
-    for configuration in np.ndindex(*sizes):
-        shares = [state / max(size - 1, 1) for state, size in zip(configuration, sizes, strict=True)]
-        share = float(own @ np.array(shares))
-        alpha, beta = (1.0 - share) * ends[0] + share * ends[1]
-        cpt[configuration] = beta_mass(alpha, beta, len(worst))
-    cpt[(0,) * len(sizes)] = worst
-    cpt[tuple(size - 1 for size in sizes)] = best
-    return cpt
+    ends = np.array([_fitted(tuple(worst)), _fitted(tuple(best))])
+    positions = configurations / scale
+    shapes = _between(ends, positions @ own)
+    given = [Corner((0,) * len(sizes), worst), Corner(tuple(size - 1 for size in sizes), best), *corners]
+    if corners:
+        places = np.array([corner.configuration for corner in given]) / scale
+        fitted = np.array([_fitted(tuple(corner.distribution)) for corner in given])
+        off = _ratio_and_size(fitted) - _ratio_and_size(_between(ends, places @ own))
+        near = 1.0 / np.maximum(((positions[:, None] - places) ** 2).sum(axis=2), CLOSE)
+        ratio, size = (_ratio_and_size(shapes) + near @ off / near.sum(axis=1, keepdims=True)).T
+        shapes = np.exp(size)[:, None] * expit(np.stack((ratio, -ratio), axis=1))
+    found = np.array([beta_mass(alpha, beta, len(worst)) for alpha, beta in np.clip(shapes, LEAST, MOST)])
+    for corner in given:
+        found[(configurations == corner.configuration).all(axis=1)] = corner.distribution
+    return found
+
+
+def _between(ends: Numbers, shares: Numbers) -> Numbers:
+    """(α, β) at shares of the way from the worst to the best, (configurations, 2)."""
+    return np.asarray((1.0 - shares[:, None]) * ends[0] + shares[:, None] * ends[1], dtype=np.float64)
+
+
+def _ratio_and_size(shapes: Numbers) -> Numbers:
+    """log α/β and log (α + β), (configurations, 2)."""
+    return np.stack((np.log(shapes[:, 0] / shapes[:, 1]), np.log(shapes.sum(axis=1))), axis=1)
+
+
+@lru_cache(maxsize=1024)  # weights that are learned ask for the same ends again and again
+def _fitted(distribution: tuple[float, ...]) -> tuple[float, float]:
+    return fitted_beta(np.array(distribution))
 
 
 def beta_mass(alpha: float, beta: float, states: int) -> Numbers:

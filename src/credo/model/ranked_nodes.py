@@ -18,11 +18,12 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtr
 
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 KINDS = ("mean", "max", "min")
 POINTS = 5  # in the interval of each parent's state, as AgenaRisk has by default
 MOST_POINTS = 2**12  # for all parents together; with more parents there are fewer of each
+MOST_AT_ONCE = 2**20  # points in memory
 
 
 def ranked_cpt(
@@ -33,22 +34,36 @@ def ranked_cpt(
     `sizes` are the numbers of states of the parents, and `spread` is the standard deviation of the normal distribution
     before it is truncated.
     """
+    every = np.indices(sizes).reshape(len(sizes), -1).T
+    return ranked_distributions(kind, weights, sizes, states, spread, every, points).reshape(*sizes, states)
+
+
+def ranked_distributions(
+    kind: str,
+    weights: Sequence[float],
+    sizes: Sequence[int],
+    states: int,
+    spread: float,
+    configurations: Indices,
+    points: int = POINTS,
+) -> Numbers:
+    """Some distributions of that CPT: (configurations, states), of configurations (configurations, parents)."""
     while points > 1 and points ** len(sizes) > MOST_POINTS:
         points -= 1
     within = (np.arange(points) + 0.5) / points
     own = np.asarray(weights, dtype=np.float64)
     edges = np.linspace(0.0, 1.0, states + 1)
     grid = np.array(list(product(within, repeat=len(sizes)))).reshape(-1, len(sizes))
-    cpt = np.empty((*sizes, states))
-    for first in range(sizes[0]):  # so that few points are in memory at a time
-        rest = np.indices(sizes[1:]).reshape(len(sizes) - 1, -1).T
-        configurations = np.column_stack((np.full(len(rest), first), rest))
-        values = ((configurations[:, None, :] + grid) / np.array(sizes)).reshape(-1, len(sizes))
+    found = np.empty((len(configurations), states))
+    step = max(1, MOST_AT_ONCE // len(grid))
+    for first in range(0, len(configurations), step):  # so that few points are in memory at a time
+        some = configurations[first : first + step]
+        values = ((some[:, None, :] + grid) / np.array(sizes)).reshape(-1, len(sizes))
         cumulative = ndtr((edges - mean_of(kind, own, values)[:, None]) / spread)
         mass = np.diff(cumulative, axis=1)
-        shares = (mass / mass.sum(axis=1, keepdims=True)).reshape(len(rest), len(grid), states)
-        cpt[first] = shares.mean(axis=1).reshape(cpt.shape[1:])
-    return cpt
+        shares = (mass / mass.sum(axis=1, keepdims=True)).reshape(len(some), len(grid), states)
+        found[first : first + step] = shares.mean(axis=1)
+    return found
 
 
 def mean_of(kind: str, weights: Numbers, values: Numbers) -> Numbers:
