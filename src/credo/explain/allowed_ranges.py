@@ -9,9 +9,9 @@ import numpy as np
 
 from credo.constraints.blocks import Block, shape_of
 from credo.constraints.program import Program
+from credo.constraints.uniform_means import uniform_means
 from credo.estimation.problem import Problem
 from credo.explain.plausibility import dirichlet_draws
-from credo.sampling.centroid import uniform_means
 from credo.tolerances import DECIMAL_ROUNDING
 from credo.types import Numbers
 

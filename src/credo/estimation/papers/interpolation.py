@@ -1,6 +1,6 @@
 """The methods qmap and qmapc: CPTs between the data's estimate and the mean of what the knowledge allows [guo].
 
-Both take α, the mean of the uniform distribution on the polytope of the knowledge (`centroid.uniform_means`), and an
+Both take α, the mean of the uniform distribution on the polytope of the knowledge (`constraints.uniform_means`), and an
 equivalent sample size A that cross-validation chooses for each variable:
 
     qmap    θ = (N_jk + A·α_jk) / (N_j + A)                                                     [guo, eq. 5]
@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from credo.constraints.blocks import Block
+from credo.constraints.uniform_means import uniform_means
 from credo.constraints.violations import LEAST_VIOLATION, product_excess
 from credo.errors import Status
 from credo.estimation.constrained import without_pinned_prior
@@ -36,7 +37,6 @@ from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blo
 from credo.estimation.solvers.products import with_products
 from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
-from credo.sampling.centroid import uniform_means
 from credo.types import Numbers
 
 SIZES = tuple(range(1, 21))  # the equivalent sample sizes that are tried [guo, algorithm 1]
