@@ -281,3 +281,19 @@ def test_a_decision_a_question_and_the_cpt_show_the_same_probability() -> None:
         assert worth["treat=no"] == pytest.approx(-100 * asked, abs=1e-9)
         assert decided.thresholds["now"][0] == pytest.approx(asked, abs=1e-9)
     assert float(fit.query("P(lung=yes | smoke=yes)")) == pytest.approx(fit.network.cpt_array("lung")[1, 1])
+
+
+def test_evidence_may_exclude_all_that_a_utility_is_about() -> None:
+    text = """
+    variables disease, cured: no, yes
+    variable drug: none, new
+    cured depends on disease, drug
+    decision drug: none, new
+    utility of disease=yes, cured=no is -100
+    utility of drug=new is -20
+    """
+    columns = {"disease": ["no", "yes"] * 20, "drug": ["none", "new"] * 20, "cured": ["yes", "no", "yes", "yes"] * 10}
+    found = credo.fit(text, pl.DataFrame(columns)).decide("disease=no")
+    assert found.best == "drug=none"
+    assert found.gain == 20
+    assert found.thresholds.is_empty()

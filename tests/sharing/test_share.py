@@ -123,6 +123,65 @@ def test_a_noisy_family_answers_alike(chromium: Browser, tmp_path: Path) -> None
         require_equal(page, fit, 3)
 
 
+DECISION = """
+decision treat: no, yes
+utility of disease=1, treat=no is -100
+utility of treat=yes is -30
+"""
+TRIAL = """
+variables disease, cured: no, yes
+variable drug: none, old, new
+cured depends on disease, drug
+decision drug: none, old, new
+utility of disease=yes, cured=no is -100
+utility of drug=old is -5
+utility of drug=new is -20
+"""
+
+
+def require_same_decision(page: Page, fit: credo.Fit, evidence: dict[str, str]) -> None:
+    expected = fit.decide(evidence)
+    found = page.evaluate("known => credo.decide(known)", evidence)
+    rows = expected.options.rows()
+    assert [each["option"] for each in found["options"]] == [row[0] for row in rows]
+    for each, row in zip(found["options"], rows, strict=True):
+        assert [each["utility"], *each["ends"], each["best"]] == pytest.approx(list(row[1:]), abs=1e-7)
+    assert [found["gain"], *found["gainEnds"]] == pytest.approx(
+        [expected.gain, *(expected.gain_interval or ())], abs=1e-7
+    )
+
+
+def test_a_decision_is_that_of_credo(chromium: Browser, tmp_path: Path) -> None:
+    text = (example("heart") / "heart.credo").read_text(encoding="utf-8") + NAMED + DECISION
+    heart = credo.fit(text, example("heart") / "patients.csv")
+    generator = random.Random(1)
+    rows = pl.DataFrame(
+        {
+            name: [generator.choice(states) for _ in range(90)]
+            for name, states in {
+                "disease": ["no", "yes"],
+                "drug": ["none", "old", "new"],
+                "cured": ["no", "yes"],
+            }.items()
+        }
+    )
+    trial = credo.fit(TRIAL, rows)
+    cases: list[tuple[credo.Fit, list[dict[str, str]]]] = [
+        (heart, [{}, {"ecg": "abnormal"}, {"age": "old", "smoker": "yes", "pressure": "high"}, {"disease": "1"}]),
+        (trial, [{}, {"disease": "yes"}, {"disease": "no"}]),
+    ]
+    for fit, known in cases:
+        with opened(chromium, fit.share(tmp_path / "page.html")) as (page, complaints):
+            for evidence in known:
+                require_same_decision(page, fit, evidence)
+            expect(page.get_by_role("heading", name="What to do in this case")).to_be_visible()
+            expect(page.get_by_role("list", name="Expected utility of each option")).to_contain_text(fit.decide().best)
+            assert complaints == []
+    with opened(chromium, trial.share(tmp_path / "page.html")) as (page, _):
+        page.get_by_role("group", name="cured").get_by_role("radio", name="yes").check()
+        expect(page.get_by_text("What to do cannot be said: cured depends on the decision")).to_be_visible()
+
+
 def test_without_draws_there_are_numbers_and_no_intervals(chromium: Browser, tmp_path: Path, heart: credo.Fit) -> None:
     network = made_up_network(6, seed=5)
     fit = credo.fit(network, network.sample(100, seed=1), method="cmap")

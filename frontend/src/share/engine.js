@@ -6,6 +6,7 @@
 
 const MOST_CELLS = 3_000_000; // of all messages and the largest clique, that are kept at a time
 const LEVEL = 0.95;
+const ROUNDING = 1e-9; // of the largest utility: smaller differences are none
 const EDGE = 1e-3; // of the other end, below which a probability cannot be told from 0, or from 1
 
 // Where each cell of a clique is in a factor with some of its variables.
@@ -181,9 +182,8 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
     }
   }
 
-  // The answer: for each variable, [probability, low, high] of each state. `given` has a list for each variable that is
-  // known: { state }, { set } or { weights }, by its number.
-  return function answer(given) {
+  // The share of each state of each variable under each draw, and their sums.
+  function sharesOf(given) {
     const weights = sizes.map(() => null);
     const [observed, set] = [new Map(), new Map()];
     let isPlain = true;
@@ -201,12 +201,19 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
     }
     const found = sizes.map((size) => new Float64Array(size * draws));
     for (let first = 0; first < draws; first += chunk) run(first, Math.min(chunk, draws - first), weights, set, found);
-    // Draws under which the case is impossible say nothing about it.
     const totals = found.map((shares, variable) => {
       const sums = new Float64Array(draws);
       for (let state = 0; state < sizes[variable]; state += 1) for (let draw = 0; draw < draws; draw += 1) sums[draw] += shares[state * draws + draw];
       return sums;
     });
+    return { found, totals, observed, set, isPlain };
+  }
+
+  // The answer: for each variable, [probability, low, high] of each state. `given` has a list for each variable that is
+  // known: { state }, { set } or { weights }, by its number.
+  function answer(given) {
+    const { found, totals, observed, isPlain } = sharesOf(given);
+    // Draws under which the case is impossible say nothing about it.
     const possible = [];
     for (let draw = 0; draw < draws; draw += 1) if (totals.every((sums) => sums[draw] > 0)) possible.push(draw);
     if (!possible.length) throw new ImpossibleError();
@@ -220,14 +227,86 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
         return [mean, ...interval(values)];
       });
     });
+  }
+
+  // P(all of these variables are in one of these states | what is known) under each draw; NaN where that is impossible.
+  // Where it is a number of a CPT, it has the mean that the CPT shows, as everywhere in credo.
+  function chances(given, event) {
+    const chance = new Float64Array(draws).fill(1);
+    const soFar = new Map(given);
+    let single = null;
+    for (const [variable, states] of event) {
+      const { found, totals, observed, set } = sharesOf(soFar);
+      for (let draw = 0; draw < draws; draw += 1) {
+        const sum = states.reduce((all, state) => all + found[variable][state * draws + draw], 0);
+        if (chance[draw] !== 0) chance[draw] *= Math.min(1, sum / totals[variable][draw]);
+      }
+      const known = new Map([...observed, ...set]);
+      const isOfCpt = event.length === 1 && (!set.size || (known.size === variables[variable].parents.length && !known.has(variable)));
+      const row = isOfCpt ? cptRow(variable, known) : null;
+      if (row) single = Math.min(1, states.reduce((all, state) => all + row[state], 0));
+      soFar.set(variable, { weights: variables[variable].states.map((_, state) => (states.includes(state) ? 1 : 0)) });
+    }
+    return single === null ? chance : withMean(chance, single);
+  }
+
+  return { answer, chances, draws };
+}
+
+// Chances under draws, moved in proportion so that they have this mean and stay between 0 and 1.
+function withMean(values, mean) {
+  const known = values.filter((each) => !Number.isNaN(each));
+  const own = known.reduce((sum, each) => sum + each, 0) / known.length;
+  if (own === mean || !(own > 0 && own < 1)) return values;
+  return values.map((each) => (mean < own ? each * (mean / own) : 1 - (1 - each) * ((1 - mean) / (1 - own))));
+}
+
+// The expected utility of every option, the best first, with how sure that is. What is known must not depend on the choice.
+export function decided({ options }, engine, given, hasIntervals) {
+  const { draws } = engine;
+  const kept = new Map();
+  const chancesOf = (known, event) => {
+    const key = JSON.stringify([[...known], event]);
+    if (!kept.has(key)) kept.set(key, engine.chances(known, event));
+    return kept.get(key);
   };
+  const utilities = options.map((option) => {
+    const known = new Map([...given, ...option.set.map(([variable, state]) => [variable, { set: state }])]);
+    const total = new Float64Array(draws).fill(option.constant);
+    for (const [amount, event] of option.lines) {
+      // What is observed already is no event any more, or excludes it.
+      const isExcluded = event.some(([variable, states]) => given.get(variable)?.state !== undefined && !states.includes(given.get(variable).state));
+      const rest = event.filter(([variable]) => given.get(variable)?.state === undefined);
+      if (isExcluded) continue;
+      const chance = rest.length ? chancesOf(known, rest) : null;
+      for (let draw = 0; draw < draws; draw += 1) total[draw] += amount * (chance ? chance[draw] : 1);
+    }
+    return total;
+  });
+  const possible = Array.from({ length: draws }, (_, draw) => draw).filter((draw) => utilities.every((each) => !Number.isNaN(each[draw])));
+  const mean = (values) => possible.reduce((sum, draw) => sum + values[draw], 0) / possible.length;
+  const ends = (values) => {
+    const sorted = Float64Array.from(possible, (draw) => values[draw]).sort();
+    return hasIntervals ? [quantile(sorted, (1 - LEVEL) / 2), quantile(sorted, (1 + LEVEL) / 2)] : [null, null];
+  };
+  const wins = options.map(() => 0);
+  for (const draw of possible) {
+    const values = utilities.map((each) => each[draw]);
+    const best = Math.max(...values) - ROUNDING * Math.max(...values.map(Math.abs));
+    const tied = values.flatMap((value, index) => (value >= best ? [index] : []));
+    for (const index of tied) wins[index] += 1 / tied.length / possible.length;
+  }
+  const found = options.map((option, index) => ({ option: option.text, utility: mean(utilities[index]), ends: ends(utilities[index]), best: hasIntervals ? wins[index] : null, index }));
+  found.sort((one, other) => other.utility - one.utility || one.index - other.index);
+  const gain = utilities[found[0].index].map((value, draw) => value - utilities[found[1].index][draw]);
+  return { options: found, gain: mean(gain), gainEnds: ends(gain) };
 }
 
 // Where the network is too large, answers were computed beforehand for some inputs.
 export function tableEngine({ variables, inputs, targets, note }, numbers) {
   const place = new Map(variables.map((each, index) => [each.name, index]));
   const width = 3 * targets.reduce((sum, name) => sum + variables[place.get(name)].states.length, 0);
-  return function answer(given) {
+  function answer(given) {
     let row = 0;
     for (const name of inputs) {
       const variable = place.get(name);
@@ -246,5 +325,6 @@ export function tableEngine({ variables, inputs, targets, note }, numbers) {
       at += 3 * variables[variable].states.length;
     }
     return found;
-  };
+  }
+  return { answer };
 }

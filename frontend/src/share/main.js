@@ -1,6 +1,6 @@
 // A shared page: what is known about a case on one side, how probable the rest is on the other; all of it offline.
 import { percent } from "./words.js";
-import { ImpossibleError, planEngine, tableEngine } from "./engine.js";
+import { ImpossibleError, decided, planEngine, tableEngine } from "./engine.js";
 import { picture } from "./picture.js";
 
 const MANY_STATES = 6; // from which on they are chosen from a list
@@ -11,7 +11,8 @@ const text = document.getElementById("numbers").textContent;
 const bytes = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
 const numbers = new Float64Array(bytes.buffer);
 const { variables } = content;
-const answer = (content.kind === "plan" ? planEngine : tableEngine)(content, numbers);
+const engine = (content.kind === "plan" ? planEngine : tableEngine)(content, numbers);
+const { answer } = engine;
 const placeOf = new Map(variables.map((each, index) => [each.name, index]));
 const shown = variables.map((_, index) => index).filter((each) => !variables[each].hidden);
 const inputs = content.inputs.length ? content.inputs.map((name) => placeOf.get(name)) : shown;
@@ -148,6 +149,42 @@ function sentence(variable, state, [value, low, high]) {
   return `Of 100 cases like this one, about ${count}${range} have ${variable.label}: ${variable.labels[state]}.`;
 }
 
+// What to do -----------------------------------------------------------------------------------------------------------------
+
+const decision = h("div", { class: "decision" });
+const amount = (value) => (Math.abs(value) < 1e-12 ? "0" : String(Number(Math.abs(value) < 1000 ? value.toPrecision(3) : value.toFixed(0))).replace("-", "−"));
+const between = ([low, high]) => (low === null || low >= high ? "" : `95% interval ${amount(low)} to ${amount(high)}`);
+const hasIntervals = !content.note && content.draws > 1;
+
+// What is known that cannot be known before deciding: the decision, and what depends on it.
+const lateOf = (known) => [...known.keys()].filter((each) => content.decision.late.includes(each));
+
+function decide() {
+  if (!content.decision) return;
+  const late = lateOf(given);
+  if (!found || late.length) {
+    decision.replaceChildren(h("p", { class: "hint" }, late.length ? `What to do cannot be said: ${late.map(nameOf).join(", ")} depends on the decision, and is not known before it. Take it back.` : "What to do cannot be said: these things cannot all be true together."));
+    return;
+  }
+  const { options, gain, gainEnds } = decided(content.decision, engine, given, hasIntervals);
+  const [best] = options;
+  const [least, most] = [Math.min(...options.map((each) => each.utility)), Math.max(...options.map((each) => each.utility))];
+  const sure = best.best === null ? "" : ` with probability ${percent(best.best)}`;
+  const by = between(gainEnds);
+  decision.replaceChildren(
+    h("p", { class: "sentence" }, h("b", {}, best.option), ` ${options.length > 2 ? "has the largest expected utility" : "is better"}${sure}, by ${amount(gain)}${by ? ` (${by})` : ""}.`),
+    h(
+      "ul",
+      { class: "bars", "aria-label": "Expected utility of each option" },
+      ...options.map((each) => {
+        const fill = h("span", { class: "fill" });
+        fill.style.width = `${most > least ? 4 + (96 * (each.utility - least)) / (most - least) : 100}%`;
+        return h("li", {}, h("span", { class: "option" }, each.option), h("span", { class: "track", "aria-hidden": "true" }, fill), h("b", {}, amount(each.utility)), h("small", {}, between(each.ends)));
+      }),
+    ),
+  );
+}
+
 const result = h("div", { class: "result" });
 const chosen = h("p", { class: "chosen" });
 const status = h("p", { class: "hidden", role: "status" });
@@ -191,6 +228,7 @@ function draw() {
   chosen.textContent = words.length ? words.join(" · ") : "Nothing is known yet: these are the numbers for everybody.";
   for (const each of rows.values()) each();
   clear.disabled = given.size === 0;
+  decide();
   drawing?.update(found, given);
   overview();
 }
@@ -308,6 +346,7 @@ document.getElementById("page").append(
       busy,
       result,
       status,
+      content.decision ? h("section", { class: "what-to-do", "aria-labelledby": "what-to-do" }, h("h3", { id: "what-to-do" }, "What to do in this case"), decision, h("details", {}, h("summary", {}, "What counts"), h("ul", {}, ...content.decision.utilities.map((each) => h("li", {}, each))))) : null,
       content.note ? h("p", { class: "note" }, content.note) : null,
       h("p", { class: "caution" }, "The interval says how far the numbers are known, if the model is right. A model can be wrong: it helps to think about a case, and decides nothing."),
     ),
@@ -338,6 +377,11 @@ window.credo = {
     for (const [name, weights] of Object.entries(kinds.soft ?? {})) asked.set(placeOf.get(name), { weights: states(name).map((state) => weights[state] ?? 0) });
     const numbersOf = answer(asked);
     return variables.flatMap((each, index) => (each.hidden || !numbersOf[index] ? [] : each.states.map((state, place) => [each.name, state, ...numbersOf[index][place]])));
+  },
+  decide(known = {}) {
+    const asked = new Map(Object.entries(known).map(([name, state]) => [placeOf.get(name), { state: variables[placeOf.get(name)].states.indexOf(state) }]));
+    if (lateOf(asked).length) throw new Error("This is not known before deciding.");
+    return decided(content.decision, engine, asked, hasIntervals);
   },
 };
 

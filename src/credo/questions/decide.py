@@ -209,8 +209,10 @@ def _thresholds(choices: Choices, cpts: BatchedCPTs, known: Known, means: Number
 
 def _events(choices: Choices, known: Known) -> Iterator[tuple[str, str]]:
     """The states that utilities are about and that are not known; of a variable with two states, one."""
+    left = [remaining(known, event) for option in choices.options for _, event in option.lines]
+    counting = {name for event in left if event for name, _ in event}  # others are known, or nothing depends on them
     for name in choices.chance:
-        if len(known.get(name, ("", ""))) == 1:
+        if name not in counting or len(known.get(name, ("", ""))) == 1:
             continue
         meant = [state for utility in choices.problem.utilities for state in utility.given.get(name, ())]
         states = list(dict.fromkeys(meant))

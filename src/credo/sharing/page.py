@@ -19,6 +19,7 @@ from credo.knowledge.state_order import state_order
 from credo.knowledge.statements import to_text
 from credo.model.network import Network
 from credo.progress import ProgressListener
+from credo.questions.expected_utility import choices_of
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit
 from credo.sharing.answers_table import table_of_answers
@@ -92,6 +93,8 @@ def share_page(
         numbers = found.numbers
         content |= {"kind": "plan", "note": found.note, "draws": found.draws, "plan": found.plan}
         content["variables"] = _variables(found.network, labels, found.network.names, network)
+        if not isinstance(source, Network):
+            content |= _decision(source, found.network)
     if len(network.names) <= MOST_PICTURED and chosen is None:
         content["picture"] = picture_data(network, labels)
     return _document(content, numbers)
@@ -121,6 +124,32 @@ def _variables(
             }
         )
     return found
+
+
+def _decision(fit: Fit, network: Network) -> dict[str, Any]:
+    """What is to be decided and what counts, where the knowledge says so and a page has all that this is about."""
+    try:
+        choices = choices_of(fit)
+    except OptionError:
+        return {}
+    if not {*choices.chance, *choices.after} <= set(network.names):
+        return {}
+
+    def place(name: str, states: Sequence[str]) -> list[Any]:
+        return [network.names.index(name), [network.states(name).index(state) for state in states]]
+
+    options = [
+        {
+            "text": str(option),
+            "set": [[number, state] for number, (state,) in (place(n, [s]) for n, s in option.interventions.items())],
+            "constant": option.constant,
+            "lines": [[amount, [place(*each) for each in event]] for amount, event in choices.amounts(option)],
+        }
+        for option in choices.options
+    ]
+    late = [network.names.index(name) for name in network.names if name in choices.after]
+    utilities = [str(each.declaration) for each in choices.problem.utilities]
+    return {"decision": {"options": options, "late": late, "utilities": utilities}}
 
 
 def _main_variable(network: Network) -> str:
