@@ -164,7 +164,11 @@ const GroupNode = memo(({ data: { name, members } }) => (
   </div>
 ));
 
+// In a very large network that is far away, boxes have no states, which nobody would see.
+const isBare = (s) => s.transform[2] < FAR && s.nodeLookup.size > MOST_DRAWN;
+
 const VariableNode = memo(({ data: variable }) => {
+  const bare = useStore(isBare);
   const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
   const before = useStudio((s) => at(s.bars?.before, variable.name));
   const observed = useStudio((s) => at(s.given.evidence, variable.name));
@@ -199,7 +203,7 @@ const VariableNode = memo(({ data: variable }) => {
         </button>
       )}
       <div className="states">
-        {variable.states.slice(0, MOST_STATES).map((state) => {
+        {!bare && variable.states.slice(0, MOST_STATES).map((state) => {
           const [own, was] = [at(numbers, state), at(before, state)];
           return (
           <button

@@ -18,6 +18,7 @@ STRAIGHTENING = 16  # sweeps after these
 SMALL_STEP = 3.0  # pixels
 # Of a segment between nodes, of one to a bend, and of one between bends, which should be straight [gansner, section 4]
 WEIGHTS = (1.0, 2.0, 8.0)
+BENDS = WEIGHTS[2]
 Distance = Callable[[int, int], float]  # the least between the middles of two neighbours, the left one first
 
 
@@ -31,19 +32,26 @@ def horizontal_positions(graph: LayeredGraph, layers: Sequence[Sequence[int]], d
         for node, offset in zip(layer, own, strict=True):
             x[node] = offset - own[-1] / 2
     neighbours = [_weighted_neighbours(graph, node) for node in range(len(x))]
+    totals = [sum(weight for _, weight in pulls) for pulls in neighbours]
     for sweep in range(SWEEPS + STRAIGHTENING):
-        downward = sweep % 2 == 0
+        downward, straightening = sweep % 2 == 0, sweep >= SWEEPS
         for depth in range(len(layers)) if downward else reversed(range(len(layers))):
             layer, own = layers[depth], offsets[depth]
             wanted, weights = [], []
-            for node in layer:
-                pulls = neighbours[node]
-                if sweep >= SWEEPS:
-                    pulls = [(other, _straightened(weight, abs(x[other] - x[node]))) for other, weight in pulls]
-                total = sum(weight for _, weight in pulls)
-                wanted.append(sum(weight * x[other] for other, weight in pulls) / total if total else x[node])
+            for node, offset in zip(layer, own, strict=True):
+                here, pull, total = x[node], 0.0, totals[node]
+                if straightening:
+                    total = 0.0
+                    for other, weight in neighbours[node]:
+                        straight = _straightened(weight, abs(x[other] - here))
+                        pull += straight * x[other]
+                        total += straight
+                else:
+                    for other, weight in neighbours[node]:
+                        pull += weight * x[other]
+                wanted.append((pull / total if total else here) - offset)
                 weights.append(total or 1.0)
-            placed = ascending([value - offset for value, offset in zip(wanted, own, strict=True)], weights)
+            placed = ascending(wanted, weights)
             for node, value, offset in zip(layer, placed, own, strict=True):
                 x[node] = value + offset
     return x
@@ -51,7 +59,7 @@ def horizontal_positions(graph: LayeredGraph, layers: Sequence[Sequence[int]], d
 
 def _straightened(weight: float, step: float) -> float:
     """The weight of a segment whose cost grows with its step instead of the square of it: a few large steps, then."""
-    return weight if weight < WEIGHTS[2] or step < SMALL_STEP else weight * SMALL_STEP / step
+    return weight if weight < BENDS or step < SMALL_STEP else weight * SMALL_STEP / step
 
 
 def ascending(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:

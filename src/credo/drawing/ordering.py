@@ -132,17 +132,16 @@ def _exchange_within(layer: list[int], graph: LayeredGraph, position: list[int],
         again = False
         for place in range(len(layer) - 1):
             left, right = layer[place], layer[place + 1]
-            if _inversions(up[left], up[right]) + _inversions(down[left], down[right]) >= least_gain:
+            gain = 0  # so many fewer pairs cross if the right one comes first
+            for one in up[left]:
+                for other in up[right]:
+                    gain += (one > other) - (one < other)
+            for one in down[left]:
+                for other in down[right]:
+                    gain += (one > other) - (one < other)
+            if gain >= least_gain:
                 layer[place], layer[place + 1] = right, left
                 changed, again = True, least_gain > 0
     _number(layer, position)
     return changed
 
-
-def _inversions(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many fewer pairs cross if the owner of the right ends comes first."""
-    total = 0
-    for one in left:
-        for other in right:
-            total += (one > other) - (one < other)
-    return total

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 Arc = tuple[int, int]
+Touching = list[list[tuple[int, int]]]  # for each node its neighbours in a graph, with the numbers of the arcs
 EXCHANGES = 4  # of arcs of the tree, for each node at most: a stop for cycles, which practice has not shown
 WORK = 300_000  # nodes times exchanges: larger graphs stop a little before the optimum
 
@@ -23,12 +24,13 @@ def ranks_of(nodes: int, arcs: Sequence[Arc]) -> list[int]:
         surplus[parent] += 1
         surplus[child] -= 1
     tree = _tight_tree(rank, arcs)
+    touching = _touching(nodes, arcs, tree)
     for _ in range(min(EXCHANGES * nodes, WORK // max(1, nodes))):
-        gains = _gains(arcs, tree, surplus)
+        gains = _gains(arcs, touching, surplus)
         leaving = max(range(len(tree)), key=lambda place: gains[tree[place]], default=None)
         if leaving is None or gains[tree[leaving]] <= 0:
             break
-        _replace(tree, leaving, rank, arcs)
+        _replace(tree, touching, leaving, rank, arcs)
     return _balanced(rank, surplus, arcs)
 
 
@@ -72,9 +74,9 @@ def _tight_tree(rank: list[int], arcs: Sequence[Arc]) -> list[int]:
         waiting = list(within)
 
 
-def _touching(nodes: int, arcs: Sequence[Arc], numbers: Iterable[int]) -> list[list[tuple[int, int]]]:
+def _touching(nodes: int, arcs: Sequence[Arc], numbers: Iterable[int]) -> Touching:
     """For each node its neighbours through some of the arcs, with the numbers of these arcs."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
+    found: Touching = [[] for _ in range(nodes)]
     for number in numbers:
         parent, child = arcs[number]
         found[parent].append((child, number))
@@ -82,32 +84,35 @@ def _touching(nodes: int, arcs: Sequence[Arc], numbers: Iterable[int]) -> list[l
     return found
 
 
-def _gains(arcs: Sequence[Arc], tree: Sequence[int], surplus: Sequence[int]) -> dict[int, int]:
-    """For each arc of the tree, how much shorter all arcs become if it becomes longer by 1.
+def _gains(arcs: Sequence[Arc], touching: Touching, surplus: Sequence[int]) -> dict[int, int]:
+    """For each arc of the tree, which `touching` describes, how much shorter all arcs become if it becomes longer by 1.
 
     That is the number of arcs back from the side of its child minus the number of arcs in its own direction. Arcs
     within a side cancel in the sum of its nodes' surplus.
     """
-    touching = _touching(len(surplus), arcs, tree)
-    order, came_by = [0], {0: (-1, -1)}
+    order, came_from, came_by = [0], [-1] * len(surplus), [-1] * len(surplus)
     for node in order:
+        before = came_from[node]
         for other, number in touching[node]:
-            if other not in came_by:
-                came_by[other] = node, number
+            if other != before:
+                came_from[other], came_by[other] = node, number
                 order.append(other)
     total = list(surplus)  # of all nodes beyond a node, seen from node 0
     gains = {}
     for node in reversed(order[1:]):
-        before, number = came_by[node]
+        before, number = came_from[node], came_by[node]
         total[before] += total[node]
         gains[number] = total[node] if arcs[number][1] == node else -total[node]
     return gains
 
 
-def _replace(tree: list[int], place: int, rank: list[int], arcs: Sequence[Arc]) -> None:
+def _replace(tree: list[int], touching: Touching, place: int, rank: list[int], arcs: Sequence[Arc]) -> None:
     """Let another arc take the place of an arc of the tree, and move the nodes on the side of its parent up."""
-    touching = _touching(len(rank), arcs, (number for number in tree if number != tree[place]))
-    side = [arcs[tree[place]][0]]
+    leaving = tree[place]
+    parent, child = arcs[leaving]
+    touching[parent].remove((child, leaving))
+    touching[child].remove((parent, leaving))
+    side = [parent]
     inside = set(side)
     for node in side:
         fresh = [other for other, _ in touching[node] if other not in inside]
@@ -119,6 +124,9 @@ def _replace(tree: list[int], place: int, rank: list[int], arcs: Sequence[Arc]) 
     for node in side:
         rank[node] -= slack
     tree[place] = best
+    parent, child = arcs[best]
+    touching[parent].append((child, best))
+    touching[child].append((parent, best))
 
 
 def _balanced(rank: list[int], surplus: Sequence[int], arcs: Sequence[Arc]) -> list[int]:
