@@ -102,8 +102,8 @@ function TopBar() {
   const opened = useStudio((s) => s.opened);
   const unsaved = useStudio((s) => s.unsaved);
   const connected = useStudio((s) => s.connected);
-  const canUndo = useStudio((s) => s.canUndo);
-  const canRedo = useStudio((s) => s.canRedo);
+  const canUndo = useStudio((s) => s.past.length > 0);
+  const canRedo = useStudio((s) => s.future.length > 0);
   const { show, save } = useStudio.getState();
   return (
     <header className="topbar">
@@ -133,10 +133,10 @@ function TopBar() {
         <button type="button" onClick={() => show({ dialog: "open" })}>
           Open …
         </button>
-        <button type="button" disabled={!canUndo} onClick={() => useStudio.getState().editor?.undo()}>
+        <button type="button" disabled={!canUndo} onClick={() => useStudio.getState().travel(true)}>
           Undo
         </button>
-        <button type="button" disabled={!canRedo} onClick={() => useStudio.getState().editor?.redo()}>
+        <button type="button" disabled={!canRedo} onClick={() => useStudio.getState().travel(false)}>
           Redo
         </button>
         <button type="button" disabled={!opened || !unsaved || !connected} onClick={() => save()}>

@@ -1,15 +1,17 @@
 // Questions: what is known about a case, what follows for the others, and what the answer rests on.
 import { memo, useState } from "react";
 import { Asking } from "./asking.jsx";
-import { Bar, describe, hasMoved } from "./graph.jsx";
-import { Cases } from "./cases.jsx";
+import { Cases, describeCase } from "./cases.jsx";
 import { ChooseVariable } from "./choose_variable.jsx";
+import { barsPicture } from "./export.js";
+import { Bar, describe, hasMoved } from "./graph.jsx";
 import { LearnNow } from "./learn.jsx";
 import { Next } from "./next.jsx";
 import { Questions } from "./questions.jsx";
 import { Scores } from "./scores.jsx";
-import { at, knownOf, labelOf } from "./names.js";
+import { at, givenNow, knownOf, labelOf, wordsFor } from "./names.js";
 import { percent } from "./states.js";
+import { SaveChart } from "./save_chart.jsx";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
 import { Tornado } from "./tornado.jsx";
@@ -21,28 +23,36 @@ const MOST = 60; // variables that are listed
 function Target({ variable, state, setState }) {
   const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
   const before = useStudio((s) => at(s.bars?.before, variable.name));
+  const drawn = () => {
+    const { given, network } = useStudio.getState();
+    const rows = variable.states.map((each) => [labelOf(variable, each), ...(at(numbers, each) ?? [])]);
+    return barsPicture(variable.label, [[describeCase(givenNow(given, network), network), rows]]);
+  };
   return (
-    <ul className="target" aria-label={`How probable the states of ${variable.name} are`}>
-      {variable.states.map((each) => {
-        const [own, was] = [at(numbers, each), at(before, each)];
-        const [value, low, high] = own ?? [];
-        const hasInterval = low !== null && low !== undefined && low < high;
-        return (
-          <li key={each} title={describe(labelOf(variable, each), own, was)}>
-            <label className="pick">
-              <input type="radio" name="target-state" checked={each === state} onChange={() => setState(each)} />
-              <span>{labelOf(variable, each)}</span>
-            </label>
-            <Bar numbers={own} before={was} />
-            <b>{percent(value)}</b>
-            <small>
-              {hasInterval ? `${percent(low)} to ${percent(high)}` : ""}
-              {hasMoved(value, was) ? `${hasInterval ? "; " : ""}${percent(was)} in the previous fit` : ""}
-            </small>
-          </li>
-        );
-      })}
-    </ul>
+    <section>
+      <ul className="target" aria-label={`How probable the states of ${variable.name} are`}>
+        {variable.states.map((each) => {
+          const [own, was] = [at(numbers, each), at(before, each)];
+          const [value, low, high] = own ?? [];
+          const hasInterval = low !== null && low !== undefined && low < high;
+          return (
+            <li key={each} title={describe(labelOf(variable, each), own, was)}>
+              <label className="pick">
+                <input type="radio" name="target-state" checked={each === state} onChange={() => setState(each)} />
+                <span>{labelOf(variable, each)}</span>
+              </label>
+              <Bar numbers={own} before={was} />
+              <b>{percent(value)}</b>
+              <small>
+                {hasInterval ? `${percent(low)} to ${percent(high)}` : ""}
+                {hasMoved(value, was) ? `${hasInterval ? "; " : ""}${percent(was)} in the previous fit` : ""}
+              </small>
+            </li>
+          );
+        })}
+      </ul>
+      {numbers && <SaveChart name={`how probable ${variable.label} is`} drawn={drawn} />}
+    </section>
   );
 }
 
@@ -127,11 +137,11 @@ function SoftEvidence({ variable }) {
   const value = (state) => at(soft, state) ?? 1;
   return (
     <details>
-      <summary>An uncertain finding about {variable.name}</summary>
+      <summary>An uncertain finding about {variable.label}</summary>
       <p className="hint">How likely is what was seen in each state? Equal weights mean that nothing was seen.</p>
       {variable.states.map((state) => (
         <label key={state} className="weight">
-          <span>{state}</span>
+          <span>{labelOf(variable, state)}</span>
           <input
             type="range"
             min={0}
@@ -156,6 +166,7 @@ function SoftEvidence({ variable }) {
 }
 
 function Explanation() {
+  const words = wordsFor(useStudio((s) => s.network));
   return (
     <Asking label="Most probable explanation" path="/api/most-probable">
       {({ states }) => (
@@ -164,9 +175,11 @@ function Explanation() {
           <tbody>
             {states.map((each) => (
               <tr key={each.variable}>
-                <th scope="row">{each.variable}</th>
-                <td>
-                  {each.state}
+                <th scope="row" title={each.variable}>
+                  {words.name(each.variable)}
+                </th>
+                <td title={each.state}>
+                  {words.state(each.variable, each.state)}
                   {each.given ? " (given)" : ""}
                 </td>
               </tr>
@@ -268,7 +281,7 @@ export function AskPanel() {
       <ChooseVariable label="How probable is" variable={variable} variables={network.variables} />
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
       <p className="hidden" role="status">
-        {bars?.source && `${variable.name} is ${state}: ${percent(at(at(bars.bars, variable.name), state)?.[0])}`}
+        {bars?.source && `${variable.label} is ${labelOf(variable, state)}: ${percent(at(at(bars.bars, variable.name), state)?.[0])}`}
       </p>
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>

@@ -1,7 +1,8 @@
 // The data: a histogram for each column, with cut points to drag; and the rows, any of which can be the case.
 import { useEffect, useRef, useState } from "react";
 import { get, post } from "./api.js";
-import { NOTHING_GIVEN, givenWith } from "./names.js";
+import { NOTHING_GIVEN, givenWith, labelOf } from "./names.js";
+import { SaveChart } from "./save_chart.jsx";
 import { useStudio } from "./store.js";
 
 const [WIDTH, HEIGHT] = [320, 62];
@@ -87,7 +88,7 @@ function Histogram({ column, variable }) {
             </g>
           ))}
       </svg>
-      {counts && !fromFile && <p className="hint">Drag a line to cut elsewhere: the states are {variable.states.join(", ")}.</p>}
+      {counts && !fromFile && <p className="hint">Drag a line to cut elsewhere: the states are {variable.states.map((each) => labelOf(variable, each)).join(", ")}.</p>}
       {!counts && variable && <p className="hint">Its numbers are the states.</p>}
     </>
   );
@@ -105,7 +106,7 @@ function Values({ column, variable }) {
       <ul className="values">
         {column.values.slice(0, 12).map(([value, number]) => (
           <li key={value}>
-            <span title={value}>{value}</span>
+            <span title={value}>{variable ? labelOf(variable, value) : value}</span>
             <span className="bar" aria-hidden="true">
               <span className="fill" style={{ width: `${(100 * number) / most}%` }} />
             </span>
@@ -224,7 +225,8 @@ export function DataPanel() {
         return (
           <section key={column.name} className={`column ${variable ? "" : "unused"}`} aria-label={`Column ${column.name}`}>
             <h3>
-              {column.name} <small>{[variable ? "" : "not used", column.missing ? `${count(column.missing, "value")} missing` : ""].filter(Boolean).join("; ")}</small>
+              {column.name} {column.counts && <SaveChart name={`histogram of ${column.name}`} />}
+              <small>{[variable ? (variable.label === column.name ? "" : variable.label) : "not used", variable?.about, column.missing ? `${count(column.missing, "value")} missing` : ""].filter(Boolean).join("; ")}</small>
             </h3>
             {column.counts ? <Histogram column={column} variable={variable} /> : <Values column={column} variable={variable} />}
             {column.codes?.map(([code, number]) => (

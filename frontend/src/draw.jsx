@@ -1,6 +1,7 @@
 // Drawing: variables, their states and cut points, and arrows. Every change is a change of the text, and can be undone.
 import { useEffect, useRef, useState } from "react";
 import { ChooseVariable } from "./choose_variable.jsx";
+import { labelOf, wordsFor } from "./names.js";
 import { useStudio } from "./store.js";
 
 const listOf = (text) =>
@@ -65,7 +66,7 @@ function States({ variable }) {
   const changed = JSON.stringify(states) !== JSON.stringify(variable.order) || cuts !== (variable.cuts?.join(", ") ?? "");
   return (
     <>
-      <h3>States of {variable.name}, from low to high</h3>
+      <h3>States of {variable.label}, from low to high</h3>
       <ol className="states-list" ref={list}>
         {states.map((state, index) => (
           <li key={index}>
@@ -74,6 +75,7 @@ function States({ variable }) {
               value={state}
               onChange={(event) => setStates(states.map((each, place) => (place === index ? event.target.value : each)))}
             />
+            {labelOf(variable, state) !== state && <small className="label">{labelOf(variable, state)}</small>}
             <button type="button" aria-label={`↑ move ${state} up`} disabled={index === 0} onClick={() => move(index, index - 1)}>
               ↑
             </button>
@@ -120,14 +122,17 @@ function Arrows({ variable }) {
     const frame = requestAnimationFrame(() => chosen.current?.querySelector("button")?.focus());
     return () => cancelAnimationFrame(frame);
   }, [arc]);
+  const words = wordsFor(network);
   const others = network.variables.filter((each) => each.name !== variable.name && !variable.parents.includes(each.name));
   return (
     <>
-      <h3>What {variable.name} depends on</h3>
+      <h3>What {variable.label} depends on</h3>
       <ul className="arrows">
         {variable.parents.map((each) => (
           <li key={each} ref={arc === JSON.stringify([each, variable.name]) ? chosen : null} className={arc === JSON.stringify([each, variable.name]) ? "chosen" : ""}>
-            <span>{each} → {variable.name}</span>
+            <span title={`${each} → ${variable.name}`}>
+              {words.name(each)} → {variable.label}
+            </span>
             <span className="row">
               {["raises", "lowers", "does not affect"].map((verb) => (
                 <button
@@ -152,7 +157,9 @@ function Arrows({ variable }) {
           <select value={parent} onChange={(event) => setParent(event.target.value)}>
             <option value="">choose …</option>
             {others.map((each) => (
-              <option key={each.name}>{each.name}</option>
+              <option key={each.name} value={each.name}>
+                {each.label}
+              </option>
             ))}
           </select>
         </label>
@@ -200,7 +207,7 @@ export function DrawPanel() {
           {!fromFile && (
             <>
               <States variable={variable} />
-              <h3>Name</h3>
+              <h3>Name{variable.label === variable.name ? "" : `, which people read as “${variable.label}”`}</h3>
               <div className="row">
                 <label>
                   <span className="hidden">New name</span>
@@ -214,7 +221,7 @@ export function DrawPanel() {
                   Rename
                 </button>
                 <button type="button" key={variable.name} onClick={() => edit({ op: "remove_variable", name: variable.name })}>
-                  Delete {variable.name}
+                  Delete {variable.label}
                 </button>
               </div>
             </>

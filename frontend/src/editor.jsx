@@ -2,7 +2,7 @@
 // Tabs share the text: every change has a version, and one that was made to an older version is moved over the newer.
 import { autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap, selectedCompletion } from "@codemirror/autocomplete";
 import { collab, getSyncedVersion, receiveUpdates, sendableUpdates } from "@codemirror/collab";
-import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo, undoDepth } from "@codemirror/commands";
 import { bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
@@ -22,6 +22,7 @@ import { classHighlighter } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import { ApiError, get, postToKeep } from "./api.js";
 import { completer, credoLanguage, exampleText } from "./language.js";
+import { TEXT } from "./past.js";
 import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -141,7 +142,7 @@ function newState(text, version, sync) {
       collab({ startVersion: version }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) {
-          useStudio.setState({ canUndo: undoDepth(update.state) > 0, canRedo: redoDepth(update.state) > 0 });
+          for (const each of update.transactions) noteStep(each);
           sync.soon();
         }
       }),
@@ -156,6 +157,15 @@ function newState(text, version, sync) {
       ]),
     ],
   });
+}
+
+// What Undo of the page is to take back: each step that the editor remembers.
+function noteStep(transaction) {
+  const { remember, textMoved } = useStudio.getState();
+  if (!transaction.docChanged) return;
+  if (transaction.isUserEvent("undo")) textMoved(true);
+  else if (transaction.isUserEvent("redo")) textMoved(false);
+  else if (undoDepth(transaction.state) > undoDepth(transaction.startState)) remember({ kind: TEXT });
 }
 
 const asJson = (updates) => updates.map((each) => ({ clientID: each.clientID, changes: each.changes.toJSON() }));

@@ -18,8 +18,8 @@ import {
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
-import { Menu, itemsOfArrow, itemsOfVariable } from "./menu.jsx";
-import { at, countGiven, givenNow, labelOf } from "./names.js";
+import { Menu, itemsOfArrow, itemsOfPane, itemsOfVariable } from "./menu.jsx";
+import { at, countGiven, givenNow, labelOf, wordsFor } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -238,13 +238,9 @@ function chooseArc(edge) {
 }
 
 // Variables that are drawn in the text are removed from it; Undo brings them back.
-async function removeVariables(names) {
-  const { opened, edit } = useStudio.getState();
-  if (opened?.network) {
-    useStudio.setState({ error: `The variables come from ${opened.network}: write them into the text first (Draw), then change them.` });
-    return;
-  }
-  for (const name of names) if (!(await edit({ op: "remove_variable", name }))) return;
+function removeVariables(names) {
+  const { mayDraw, edit } = useStudio.getState();
+  if (mayDraw()) edit({ op: "remove_variables", names });
 }
 
 const nodeTypes = { variable: VariableNode, group: GroupNode };
@@ -273,12 +269,12 @@ function Flow() {
   const far = useStore((s) => s.transform[2] < FAR);
   const flow = useReactFlow();
   // Boxes that somebody moved stay there, after a reload and after the next start too.
-  const generation = useStudio((s) => s.state?.generation);
+  const positions = useStudio((s) => s.arrangement?.positions);
   const moved = useRef(new Map());
   useMemo(() => {
-    const kept = isWhole ? (useStudio.getState().arrangement?.positions ?? {}) : {}; // a part has places of its own
+    const kept = isWhole ? (positions ?? {}) : {}; // a part has places of its own
     moved.current = new Map(Object.entries(kept).map(([name, [x, y]]) => [name, { x, y }]));
-  }, [generation, part]);
+  }, [positions, part]);
 
   const [nodes, setNodes, onNodesChange] = useNodesState([]);
   const routes = useMemo(() => new Map(picture.routes.map(([parent, child, points]) => [arcId(parent, child), points])), [picture]);
@@ -288,7 +284,7 @@ function Flow() {
       const box = at(picture.boxes, name);
       return box && { x: box[0], y: box[1], width: box[2], height: box[3], ...moved.current.get(name) };
     },
-    [picture, movedCount],
+    [picture, movedCount, positions],
   );
   // From top to bottom and left to right, as the Tab key goes through them.
   const inOrder = useMemo(() => {
@@ -300,14 +296,15 @@ function Flow() {
     return drawn.sort((a, b) => down(a) - down(b) || place(a) - place(b));
   }, [network, picture]);
   useEffect(() => {
-    setNodes(
-      inOrder.map((each) => {
+    setNodes((old) => {
+      const chosen = new Set(old.filter((each) => each.selected).map((each) => each.id));
+      return inOrder.map((each) => {
         const { x, y, width, height } = boxOf(each.name);
         const own = each.group ? { type: "group", data: each.group, ariaLabel: `Group ${each.group.name}` } : { type: "variable", data: each, ariaLabel: each.name };
-        return { id: each.name, ...own, position: { x, y }, width, height };
-      }),
-    );
-  }, [inOrder, setNodes]);
+        return { id: each.name, ...own, position: { x, y }, width, height, selected: chosen.has(each.name) };
+      });
+    });
+  }, [inOrder, positions, setNodes]);
   const edges = useMemo(
     () => {
       const byName = new Map(inOrder.map((each) => [each.name, each]));
@@ -341,7 +338,7 @@ function Flow() {
           };
         });
     },
-    [inOrder, selected, routes, arrows, movedCount, supported, picture],
+    [inOrder, selected, routes, arrows, movedCount, positions, supported, picture],
   );
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
@@ -351,8 +348,20 @@ function Flow() {
     if (box) flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: MOVING });
   };
   // The arrow keys pan, plus and minus zoom, and zero shows everything.
+  const chosenNames = () => nodes.filter((each) => each.selected && each.type === "variable").map((each) => each.id);
   const onKeyDown = (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input")) return;
+    if (event.altKey || event.target.closest("input")) return;
+    if (event.ctrlKey || event.metaKey) {
+      const key = event.key.toLowerCase();
+      const own = event.target.closest(".react-flow__node")?.dataset.id;
+      const names = chosenNames().length ? chosenNames() : network.variables.some((each) => each.name === own) ? [own] : [];
+      if (key === "c" && names.length) useStudio.getState().copy(names);
+      else if (key === "v") useStudio.getState().paste();
+      else if (key === "a") setNodes((old) => old.map((each) => ({ ...each, selected: each.type === "variable" })));
+      else return;
+      event.preventDefault();
+      return;
+    }
     const { x, y, zoom } = flow.getViewport();
     const [right, down] = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [0, 0];
     if (right || down) flow.setViewport({ x: x + PAN * right, y: y + PAN * down, zoom });
@@ -361,7 +370,7 @@ function Flow() {
     else if (event.key === "0") flow.fitView({ padding: MARGINS });
     else if (event.key === "Escape" && useStudio.getState().focus) useStudio.getState().focusOn(null);
     else if ((event.key === "Delete" || event.key === "Backspace") && !event.target.closest(".node")) {
-      const chosenNodes = nodes.filter((each) => each.selected && each.type === "variable").map((each) => each.id);
+      const chosenNodes = chosenNames();
       const arc = event.target.closest(".react-flow__edge") && selected ? JSON.parse(selected) : null;
       if (arc) useStudio.getState().edit({ op: "remove_arc", parent: arc[0], child: arc[1] });
       else if (chosenNodes.length) removeVariables(chosenNodes);
@@ -474,10 +483,11 @@ function Flow() {
         onlyRenderVisibleElements={network.variables.length > MOST_DRAWN}
         deleteKeyCode={null}
         zoomOnDoubleClick={false}
-        onNodeContextMenu={(event, node) => node.type === "variable" && openMenu(event, node.data.label, itemsOfVariable(node.data, removeVariables))}
-        onEdgeContextMenu={(event, edge) => edge.selectable !== false && openMenu(event, `${edge.source} → ${edge.target}`, itemsOfArrow(edge.source, edge.target))}
-        onNodeDragStop={(_, node) => {
-          moved.current.set(node.id, { x: node.position.x, y: node.position.y });
+        onNodeContextMenu={(event, node) => node.type === "variable" && openMenu(event, node.data.label, itemsOfVariable(node.data, chosenNames().includes(node.id) ? chosenNames() : [node.id], removeVariables))}
+        onEdgeContextMenu={(event, edge) => edge.selectable !== false && openMenu(event, [edge.source, edge.target].map(wordsFor(network).name).join(" → "), itemsOfArrow(edge.source, edge.target))}
+        onPaneContextMenu={(event) => openMenu(event, "The network", itemsOfPane())}
+        onNodeDragStop={(_, node, dragged) => {
+          for (const { id, position } of [node, ...dragged]) moved.current.set(id, { x: position.x, y: position.y });
           setMovedCount((count) => count + 1);
           if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([...moved.current].map(([name, { x, y }]) => [name, [x, y]])) });
         }}

@@ -21,15 +21,15 @@ function nextPart(step) {
 }
 
 export function onKey(event) {
-  const { opened, dialog, editor, save } = useStudio.getState();
+  const { opened, dialog, travel, save } = useStudio.getState();
   if (!opened || dialog || event.defaultPrevented || event.altKey) return;
   const key = event.key.toLowerCase();
   if (key === "f6") nextPart(event.shiftKey ? -1 : 1);
   else if (!event.ctrlKey && !event.metaKey) return;
   else if (key === "s") save();
   else if (event.target.closest("input:is(:not([type]), [type=search], [type=number]), .cm-editor")) return; // they have their own
-  else if (key === "y" || (key === "z" && event.shiftKey)) editor?.redo();
-  else if (key === "z") editor?.undo();
+  else if (key === "y" || (key === "z" && event.shiftKey)) travel(false);
+  else if (key === "z") travel(true);
   else return;
   event.preventDefault();
 }

@@ -1,11 +1,13 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
-import { useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
+import { barsPicture } from "./export.js";
 import { hasMoved } from "./graph.jsx";
 import { CptGrid } from "./grid.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
 import { ChooseVariable } from "./choose_variable.jsx";
-import { at } from "./names.js";
+import { at, labelOf, labelledAs, wordsFor } from "./names.js";
 import { percent } from "./states.js";
+import { SaveChart } from "./save_chart.jsx";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";
 
@@ -60,8 +62,10 @@ function moveCell(event) {
 }
 
 const conditionsOf = (row) => Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
+const labelledConditions = (row, words) => Object.entries(row.given).map(([parent, state]) => `${words.name(parent)}=${words.state(parent, state)}`);
 
-function Cpt({ variable }) {
+function Cpt({ variable, network }) {
+  const words = wordsFor(network);
   const rows = useStudio((s) => at(s.explanation?.cpts, variable.name));
   const before = useStudio((s) => (s.showBefore ? at(s.comparison?.cpts, variable.name) : undefined));
   const [cell, setCell] = useState(null);
@@ -70,9 +74,14 @@ function Cpt({ variable }) {
   const [current, setCurrent] = useState(null); // where the Tab key enters: the number that had the focus last
   const form = useRef(null);
   if (!rows) return <p className="hint">The numbers of this CPT are too many to show here.</p>;
-  const words = filter.toLowerCase().split(/[\s,]+/).filter(Boolean);
-  const found = rows.filter((row) => words.every((word) => conditionsOf(row).some((each) => each.toLowerCase().includes(word))));
+  const wanted = filter.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  const found = rows.filter((row) => wanted.every((word) => [...conditionsOf(row), ...labelledConditions(row, words)].some((each) => each.toLowerCase().includes(word))));
   const shown = found.slice(0, most);
+  const drawn = () =>
+    barsPicture(
+      `Probabilities of ${variable.label}`,
+      shown.map((row) => [labelledConditions(row, words).join(", "), variable.states.map((state, index) => [labelOf(variable, state), row.learned[index], row.low?.[index], row.high?.[index]])]),
+    );
   const entry = shown.some((row) => row.index === current?.[0]) ? current : [shown[0]?.index, 0];
   const isCurrent = (row, index) => row.index === entry[0] && index === entry[1];
   const chosen = cell && cell.name === variable.name ? rows.find((row) => row.index === cell.row) : null;
@@ -84,15 +93,17 @@ function Cpt({ variable }) {
           <input type="search" value={filter} placeholder={conditionsOf(rows[0]).join(" ")} onChange={(event) => setFilter(event.target.value)} />
         </label>
       )}
-      <div className="scroll" role="region" aria-label={`Probabilities of ${variable.name}; the arrow keys go from number to number`}>
+      <div className="scroll" role="region" aria-label={`Probabilities of ${variable.label}; the arrow keys go from number to number`}>
         <ul className="cpt" onKeyDown={moveCell}>
           {shown.map((row) => {
             const conditions = conditionsOf(row);
             return (
               <li key={row.index}>
                 <p>
-                  {conditions.map((each) => (
-                    <span key={each}>{each}</span>
+                  {labelledConditions(row, words).map((each, index) => (
+                    <span key={conditions[index]} title={conditions[index]}>
+                      {each}
+                    </span>
                   ))}
                   <small>{row.observations === null ? "" : rowsText(row.observations)}</small>
                 </p>
@@ -102,7 +113,7 @@ function Cpt({ variable }) {
                       key={state}
                       row={row}
                       index={index}
-                      state={state}
+                      state={labelOf(variable, state)}
                       before={before?.[row.index]?.[index]}
                       label={`P(${variable.name}=${state}${conditions.length ? ` | ${conditions.join(", ")}` : ""})`}
                       pressed={chosen === row && cell.index === index}
@@ -129,6 +140,7 @@ function Cpt({ variable }) {
           {!found.length && <li>No configuration matches these words.</li>}
         </ul>
       </div>
+      <SaveChart name={`probabilities of ${variable.label}`} drawn={drawn} />
       <p className="legend" aria-hidden="true">
         {[
           ["learned", "learned"],
@@ -196,7 +208,9 @@ function Explain() {
 export function LookPanel() {
   const fit = useStudio((s) => s.fit);
   const explanation = useStudio((s) => s.explanation);
-  const network = useStudio((s) => s.fit?.network ?? s.network);
+  const learned = useStudio((s) => s.fit?.network);
+  const now = useStudio((s) => s.network);
+  const network = useMemo(() => (learned ? labelledAs(learned, now) : now), [learned, now]);
   const selected = useStudio((s) => s.selected);
   const editor = useStudio((s) => s.editor);
   const variable = network?.variables.find((each) => each.name === selected) ?? network?.variables[0];
@@ -220,7 +234,7 @@ export function LookPanel() {
         <LearnedNetwork />
       </div>
       <ChooseVariable label="The probabilities of" variable={variable} variables={network.variables} />
-      {explanation ? <Cpt variable={variable} /> : <Explain />}
+      {explanation ? <Cpt variable={variable} network={network} /> : <Explain />}
       <CptGrid variable={variable} learned={at(explanation?.cpts, variable.name)} />
       {explanation && (
         <>

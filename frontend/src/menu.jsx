@@ -1,5 +1,6 @@
 // The menu of a box or an arrow: what can be done with it, at the pointer or where the focus is.
 import { useEffect, useRef } from "react";
+import { exportSvg } from "./export.js";
 import { useStudio } from "./store.js";
 
 export function Menu({ menu, close }) {
@@ -40,8 +41,10 @@ export function Menu({ menu, close }) {
   );
 }
 
-export function itemsOfVariable(variable, remove) {
-  const { show, focusOn, observe, opened } = useStudio.getState();
+// `names` are the variables that are chosen with it.
+export function itemsOfVariable(variable, names, remove) {
+  const { show, focusOn, observe, opened, copy } = useStudio.getState();
+  const several = names.length > 1 ? `these ${names.length}` : "it";
   const panel = (id) => () => show({ selected: variable.name, clickedInNetwork: variable.name, panel: id, view: "answers" });
   return [
     ["How probable is it?", panel("ask")],
@@ -49,8 +52,14 @@ export function itemsOfVariable(variable, remove) {
     ["Only this and its neighbours", () => (show({ selected: variable.name, clickedInNetwork: variable.name }), focusOn({ name: variable.name, depth: 1 }))],
     ["Forget what is known about it", () => observe(variable.name, null)],
     ["Change its states and arrows", panel("draw")],
-    ...(opened?.network ? [] : [["Delete it", () => remove([variable.name])]]),
+    [`Copy ${several}`, () => copy(names)],
+    ...(opened?.network ? [] : [[`Delete ${several}`, () => remove(names)]]),
   ];
+}
+
+export function itemsOfPane() {
+  const { drawFirst, paste, opened } = useStudio.getState();
+  return opened?.network ? [["Save the picture as SVG", exportSvg]] : [["Draw a variable", drawFirst], ["Paste", paste], ["Save the picture as SVG", exportSvg]];
 }
 
 export function itemsOfArrow(parent, child) {

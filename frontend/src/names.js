@@ -34,4 +34,20 @@ export function givenNow(given, network) {
 // What people read in place of the name of a state.
 export const labelOf = (variable, state) => variable.labels?.[variable.states.indexOf(state)] ?? state;
 
+// A network that was learned, with the labels that the text gives now.
+export function labelledAs(learned, now) {
+  const byName = new Map(now?.variables.map((each) => [each.name, each]) ?? []);
+  const variables = learned.variables.map((each) => {
+    const own = byName.get(each.name);
+    return own ? { ...each, label: own.label, about: own.about, labels: each.states.map((state) => labelOf(own.states.includes(state) ? own : each, state)) } : each;
+  });
+  return { ...learned, variables };
+}
+
+// The same from the names alone, where they may be those of another network: what is not known is called as it is.
+export function wordsFor(network) {
+  const byName = new Map(network?.variables.map((each) => [each.name, each]) ?? []);
+  return { name: (name) => byName.get(name)?.label ?? name, state: (name, state) => (byName.has(name) ? labelOf(byName.get(name), state) : state) };
+}
+
 export const countGiven = (given) => KINDS.reduce((sum, kind) => sum + Object.keys(given[kind]).length, 0);

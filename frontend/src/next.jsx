@@ -1,10 +1,13 @@
 // What comes next in a case: which observation would tell most, and, where the text has a decision, what to do.
 import { Asking } from "./asking.jsx";
+import { wordsFor } from "./names.js";
 import { percent } from "./states.js";
+import { useStudio } from "./store.js";
 
 const amount = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");
 
 function Tests({ found }) {
+  const words = wordsFor(useStudio((s) => s.network));
   const rows = found.tests;
   if (!rows.length) return null;
   const isUtility = found.by === "utility";
@@ -23,7 +26,9 @@ function Tests({ found }) {
       <tbody>
         {rows.map((each) => (
           <tr key={each.test}>
-            <th scope="row">{each.test}</th>
+            <th scope="row" title={each.test}>
+              {words.name(each.test)}
+            </th>
             <td>{isUtility ? amount(each.net) : percent(each.share)}</td>
             {isUtility && <td>{percent(each.changes)}</td>}
             {hasDraws && <td>{percent(each.probability_best)}</td>}

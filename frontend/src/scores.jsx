@@ -31,7 +31,8 @@ export function Scores({ variable, state }) {
   const [problem, setProblem] = useState("");
   const [sorted, setSorted] = useState(false);
   const [order, setOrder] = useState(null); // of the rows that are here: by which column, and whether from large to small
-  useEffect(() => setFound(null), [variable.name]);
+  const learned = useStudio((s) => s.fit?.seconds);
+  useEffect(() => setFound(null), [variable.name, learned]);
   const score = `${variable.name}=${state}`;
   const run = async () => {
     try {

@@ -1,7 +1,7 @@
 // What the page knows, and what it does: one store, from which components read.
 import { create } from "zustand";
 import { download, get as fetchJson, listen, post, upload } from "./api.js";
-
+import { NO_PAST, TEXT, withStep, withTextMoved } from "./past.js";
 import { KINDS, NOTHING_GIVEN, at, givenNow, givenWith } from "./names.js";
 
 // What is known about a case outlives a reload of the page, in this tab.
@@ -47,6 +47,7 @@ function partOf({ network, arrangement, focus }) {
   return { folded: folded.filter((each) => !network.groups[each].includes(focus.name)), shown: order };
 }
 
+const COPIED = "credo-copied";
 const SLOW = 400; // milliseconds after which a page says that it computes
 
 const fetchState = () => fetchJson("/api/state");
@@ -80,6 +81,31 @@ export const useStudio = create((set, get) => ({
   showBefore: true, // the bars of the previous fit, beside those of this one
 
   show: (part) => set(part),
+
+  // What happened on this page, which Undo takes back.
+  ...NO_PAST,
+  remember(step) {
+    set(withStep(get(), step, Date.now()));
+  },
+  textMoved(back) {
+    set(withTextMoved(get(), back));
+  },
+  // One step back, or forth again; the editor says itself when a change of the text was taken back.
+  async travel(back) {
+    const [from, to] = back ? ["past", "future"] : ["future", "past"];
+    const step = get()[from].at(-1);
+    if (!step) return;
+    if (step.kind === TEXT) {
+      if (get().editor?.[back ? "undo" : "redo"]()) return;
+      set({ [from]: get()[from].slice(0, -1) }); // it is forgotten there: one step more
+      await get().travel(back);
+      return;
+    }
+    set({ [from]: get()[from].slice(0, -1), [to]: [...get()[to], step] });
+    const value = back ? step.before : step.after;
+    if (step.kind === "case") await get().setCase(value);
+    else await get().setArranged(value);
+  },
 
   // What happens while the state is on its way comes after it: events wait until it is here.
   loading: 0,
@@ -117,8 +143,7 @@ export const useStudio = create((set, get) => ({
       focus: null,
       wasChosen: false,
       noticeHidden: false,
-      canUndo: false,
-      canRedo: false,
+      ...NO_PAST,
       check: opened?.check ?? null,
       fit: opened?.fit ?? null,
       unsaved: opened?.unsaved ?? false,
@@ -334,19 +359,24 @@ export const useStudio = create((set, get) => ({
   fold(name) {
     const folded = get().arrangement?.folded ?? [];
     get().arrange({ folded: folded.includes(name) ? folded.filter((each) => each !== name) : [...folded, name] });
-    get().draw();
   },
 
-  // Every change of the case goes through here.
-  suppose(given) {
+  setCase(given) {
     set({ given });
     keepCase(get().state, given);
     return get().ask();
   },
 
+  // Every change of the case goes through here; one that is going on is one step of Undo.
+  suppose(given, going = "") {
+    const before = get().given;
+    if (JSON.stringify(before) !== JSON.stringify(given)) get().remember({ kind: "case", before, after: given, going });
+    return get().setCase(given);
+  },
+
   // Soft evidence: a weight for each state; null forgets it.
   weigh(name, weights) {
-    return get().suppose(givenWith(get().given, name, "soft", weights ?? undefined));
+    return get().suppose(givenWith(get().given, name, "soft", weights ?? undefined), weights ? `weights of ${name}` : "");
   },
 
   // A change that was drawn: the studio makes the new text, the editor takes it as a change of this tab.
@@ -369,8 +399,36 @@ export const useStudio = create((set, get) => ({
 
   // Where boxes stand, which groups are folded, named cases: kept in a file beside the text.
   async arrange(part) {
+    const empty = { positions: {}, folded: [], cases: [] };
+    const before = Object.fromEntries(Object.keys(part).map((key) => [key, get().arrangement?.[key] ?? empty[key]]));
+    get().remember({ kind: "arranged", before, after: part });
+    await get().setArranged(part);
+  },
+  async setArranged(part) {
     set({ arrangement: { ...get().arrangement, ...part } });
+    get().draw();
     await get().attempt(() => post("/api/arrange", part));
+  },
+
+  // Variables that were copied, with their arrows, kept where other tabs find them too.
+  copy(names) {
+    const copied = get().network.variables.filter((each) => names.includes(each.name)).map(({ name, order, cuts, parents }) => ({ name, states: order, cuts, parents }));
+    try {
+      localStorage.setItem(COPIED, JSON.stringify(copied));
+    } catch {
+      // There is no room, or it is not allowed.
+    }
+    set({ toast: `Copied ${names.length === 1 ? names[0] : `${names.length} variables`}: Ctrl+V pastes.` });
+  },
+  async paste() {
+    const copied = JSON.parse(localStorage.getItem(COPIED) ?? "[]");
+    if (!copied.length) set({ toast: "Nothing was copied yet." });
+    else if (get().mayDraw()) await get().edit({ op: "paste", variables: copied });
+  },
+  mayDraw() {
+    const { opened } = get();
+    if (opened?.network) set({ error: `The variables come from ${opened.network}: write them into the text first (Draw), then change them.` });
+    return !opened?.network;
   },
 
   async refreshFiles() {

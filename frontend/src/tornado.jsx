@@ -1,5 +1,6 @@
 // A tornado: how far an answer moves with each number that it rests on, the widest on top. Where there are draws, the ends
 // are the answers with the number at the ends of its 95% interval; otherwise with a point more or less of the number.
+import { SaveChart } from "./save_chart.jsx";
 import { percent } from "./states.js";
 
 const ROW = 34;
@@ -22,7 +23,8 @@ export function Tornado({ probability, parameters }) {
   return (
     <figure className="tornado">
       <figcaption>
-        {hasDraws ? "The answer, if each of these numbers were at the lower (pale) or the upper end (dark) of its 95% interval" : "How far the answer moves, if each of these numbers were a point smaller or larger"}
+        {hasDraws ? "The answer, if each of these numbers were at the lower (pale) or the upper end (dark) of its 95% interval" : "How far the answer moves, if each of these numbers were a point smaller or larger"}{" "}
+        <SaveChart name="sensitivity" />
       </figcaption>
       <svg viewBox={`0 0 ${LEFT + WIDTH + 8} ${height}`} role="img" aria-label={rows.map((each) => `${each.parameter}: ±${(100 * each.half).toFixed(1)} points`).join("; ")}>
         {rows.map((each, index) => (

@@ -14,6 +14,8 @@ from credo.knowledge.state_order import Order, natural_order
 from credo.knowledge.statements import to_text
 from credo.model.network import Network
 
+MOST_PASTED = 1_000  # variables
+
 
 def edited(text: str, network: Network | None, given: Network | None, request: Mapping[str, Any]) -> str:
     """A text with one change that was drawn."""
@@ -54,20 +56,58 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
         return editing.rename_variable(text, name, str(request.get("new", "")))
     if op == "remove_variable":
         return editing.remove_variable(text, name)
+    if op == "remove_variables":
+        for each in _list(request, "names"):
+            text = editing.remove_variable(text, str(each))
+        return text
+    if op == "paste":
+        return _pasted(text, network, _list(request, "variables"))
     if op == "add_arc":
         return editing.add_arc(text, parent, child)
     if op == "remove_arc":
         return editing.remove_arc(text, parent, child)
     if op == "set_states":
-        fresh = editing.set_states(text, name, states)
-        # Labels such as no and yes have an order of their own: what is drawn otherwise has to be said.
-        if natural_order(tuple(states)) in (None, tuple(states)):
-            return fresh
-        return with_statement(fresh, to_text(Order(name, tuple(states))))
+        return _ordered(editing.set_states(text, name, states), name, states)
     if op == "set_cuts":
         points = [_number(point) for point in _list(request, "points")]
         return editing.set_cuts(text, name, points, states)
     raise OptionError("This change is not known.")
+
+
+def _ordered(text: str, name: str, states: Sequence[str]) -> str:
+    """The text with the order of states that were drawn; labels such as no and yes have one of their own."""
+    if natural_order(tuple(states)) in (None, tuple(states)):
+        return text
+    return with_statement(text, to_text(Order(name, tuple(states))))
+
+
+def _pasted(text: str, network: Network | None, copied: Sequence[Any]) -> str:
+    """A text with copies of variables, under names that are free.
+
+    Arrows among them are those of the copies; arrows from others come from the same variables, where these exist.
+    """
+    if len(copied) > MOST_PASTED or not all(isinstance(each, Mapping) for each in copied):
+        raise OptionError(f"What is pasted are at most {MOST_PASTED} variables.")
+    taken = {*editing.names_in(text), *(() if network is None else network.names)}
+    names: dict[str, str] = {}
+    for each in copied:
+        name, number = str(each.get("name", "")), 2
+        names[name] = name
+        while names[name] in taken:
+            names[name], number = f"{name}_{number}", number + 1
+        taken.add(names[name])
+    for each in copied:
+        name, states = names[str(each.get("name", ""))], [str(state) for state in _list(each, "states")]
+        if each.get("cuts"):
+            points = [_number(point) for point in _list(each, "cuts")]
+            text = editing.set_cuts(editing.add_variable(text, name), name, points, states)
+        else:
+            text = _ordered(editing.add_variable(text, name, states), name, states)
+    for each in copied:
+        for parent in map(str, _list(each, "parents")):
+            if (own := names.get(parent, parent)) in taken:
+                text = editing.add_arc(text, own, names[str(each.get("name", ""))])
+    return text
 
 
 def _answer(request: Mapping[str, Any]) -> str:
@@ -134,7 +174,7 @@ def with_statement(text: str, statement: str) -> str:
     return f"{text.rstrip()}\n{statement}\n" if text.strip() else f"{statement}\n"
 
 
-def _list(request: Mapping[str, Any], key: str) -> list[Any]:
+def _list(request: Mapping[Any, Any], key: str) -> list[Any]:
     found = request.get(key, [])
     if not isinstance(found, list):
         raise OptionError(f"The {key} are a list.")
