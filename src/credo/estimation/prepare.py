@@ -27,6 +27,7 @@ from credo.estimation.learned_forms import forms_of, learned_findings, learned_f
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
 from credo.estimation.missing_draws import ExaminedRows, automatic
+from credo.estimation.near_cpts import near_cases
 from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.findings import Finding
 from credo.io.complete_rows import rows_left_out
@@ -185,6 +186,8 @@ def prepare(
     evidence = weighed(model.stated.evidence, doubted_experts, own_weights)
     if uses_knowledge:
         cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
+        together = table.counts if cases is None else merge(table.counts, cases)
+        cases = _added(cases, near_cases(model.knowledge, together))
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)

@@ -30,24 +30,29 @@ class SharedCPT(StatementBase):
     ----------
     variables
         The variables; the CPT is described by the parents of the first.
+    is_near
+        Whether their CPTs are nearly the same, and not exactly.
     span
         Where it is written; None for one that was made in Python.
     """
 
     variables: tuple[str, ...]
+    is_near: bool = False
     span: Span | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        return f"{', '.join(map(name_text, self.variables))} have one CPT"
+        return f"{', '.join(map(name_text, self.variables))} have {'nearly ' if self.is_near else ''}one CPT"
 
 
-def one_cpt(variables: Sequence[str]) -> SharedCPT:
+def one_cpt(variables: Sequence[str], nearly: bool = False) -> SharedCPT:
     """State that variables have the same CPT: `pump1, pump2 have one CPT`.
 
     Parameters
     ----------
     variables : sequence of str
         The variables. Their states and parents are matched: parents of the same name with each other, others in order.
+    nearly : bool
+        Whether they only learn from each other, as much as the data say that they are alike.
 
     Returns
     -------
@@ -65,23 +70,27 @@ def one_cpt(variables: Sequence[str]) -> SharedCPT:
     >>> print(credo.one_cpt(["pump1", "pump2"]))
     pump1, pump2 have one CPT
     """
-    return SharedCPT(checked_names(variables))
+    return SharedCPT(checked_names(variables), bool(nearly))
 
 
 def parse_one_cpt(children: list[Any]) -> Part:
     """`names HAVE_ONE_CPT`."""
-    names = children[0]
+    names, is_near = children[0], _is_near(children[1])
     mistakes = repeated_names(names.value, "shared-twice")
     if len(names.value) == 1:
         mistakes = (*mistakes, LineMistake("shared-alone", names.column, names.end))
-    return joined(SharedCPT(names.value), [names], mistakes)
+    return joined(SharedCPT(names.value, is_near), [names], mistakes)
 
 
 def parse_that_of(children: list[Any]) -> Part:
     """`CPT_OF name IS_THAT_OF name`; the second has the CPT."""
-    _, name, _, owner = children
+    _, name, is_that, owner = children
     names = (owner.value, name.value)
-    return joined(SharedCPT(names), [name, owner], repeated_names(names, "shared-twice"))
+    return joined(SharedCPT(names, _is_near(is_that)), [name, owner], repeated_names(names, "shared-twice"))
+
+
+def _is_near(words: Any) -> bool:
+    return "nearly" in str(words).lower()
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
@@ -101,7 +110,7 @@ def shared_cpts(statements: Sequence[Any], network: Network) -> dict[str, tuple[
     """Each variable that shares the CPT of another one: the other one, and its own parents in the other's order."""
     found = {}
     for statement in statements:
-        if isinstance(statement, SharedCPT):
+        if isinstance(statement, SharedCPT) and not statement.is_near:
             owner = str(statement.variables[0])
             for name in map(str, statement.variables[1:]):
                 found[name] = owner, aligned_parents(network, owner, name)
