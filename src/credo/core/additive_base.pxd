@@ -12,6 +12,7 @@ cdef class AdditiveBase:
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
     cdef double[:, ::1] effects, g_effects, ratios
     cdef double[::1] total, weight, level, pull, widths
+    cdef double least_unseen
     cdef double log_step, mean_log_step, adapted, made, accepted
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
@@ -29,7 +30,7 @@ cdef class AdditiveBase:
     cdef void flip_signs(self) noexcept nogil
     cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t draw_prior_component(self) noexcept nogil
-    cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, const double* counts, double* out) noexcept nogil
+    cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, const double* counts, bint seen, double* out) noexcept nogil
     cdef double log_width(self, Py_ssize_t kind, Py_ssize_t p) noexcept nogil
     cdef void recentre(self, Py_ssize_t kind, double change) noexcept nogil
     cdef void draw_anew(self, const int32_t* parent_states, double* out) noexcept nogil

@@ -37,14 +37,15 @@ class AdditiveBase:
     """A chain of the base of one CPT: where it is, its updates, and draws of distributions given it."""
 
     def __init__(
-        self, sizes, states, parent_states, counts, strengths, following, centres, spreads, seed, signs=None,
+        self, sizes, states, parent_states, counts, strengths, least_unseen, following, centres, spreads, seed, signs=None,
         barred=None, base=None, log_shares=None,
     ):  # fmt: skip
         """`counts` (configurations, states) are not copied: call `count` after they change.
 
         `base` (configurations, states) and `log_shares` are where others read them.
 
-        The first `following` of the components, whose strengths are given, have the additive base. `signs` are those of
+        Without rows no distribution has a smaller strength than `least_unseen`: nothing is thought to be nearly certain
+        merely because it was never seen. The first `following` of the components, whose strengths are given, have the additive base. `signs` are those of
         influences, (parents,), that must be right.
         """
         J, K, P = len(parent_states), states, len(sizes)
@@ -62,6 +63,7 @@ class AdditiveBase:
         self.counts = counts
         self.barred = np.where(np.zeros((J, K), bool) if barred is None else barred, BARRED, 0.0)
         self.strengths, self.components = np.asarray(strengths, float), len(strengths)
+        self.least_unseen = least_unseen
         self.following, self.unused = (following, 0) if P else (0, following)
         self.shares = np.zeros(self.components)
         self.log_shares = np.zeros(self.components) if log_shares is None else log_shares
@@ -505,18 +507,20 @@ class AdditiveBase:
         base: cython.pointer(cython.const[cython.double]),
         g: cython.Py_ssize_t,
         counts: cython.pointer(cython.const[cython.double]),
+        seen: cython.bint,
         out: cython.pointer(cython.double),
     ) -> cython.void:
         """θ given its component, its base (zero where barred) and its counts."""
         k: cython.Py_ssize_t
         allowed: cython.Py_ssize_t = 0
+        strength: cython.double = self.strengths[g] if seen else max(self.strengths[g], self.least_unseen)
         for k in range(self.states):
             allowed += base[k] > 2.0 * LEAST
         for k in range(self.states):
             if g < self.following:
-                self.pull[k] = self.strengths[g] * base[k]
+                self.pull[k] = strength * base[k]
             else:
-                self.pull[k] = self.strengths[g] / allowed if base[k] > 2.0 * LEAST or allowed == 0 else LEAST
+                self.pull[k] = strength / allowed if base[k] > 2.0 * LEAST or allowed == 0 else LEAST
             if counts != cython.NULL:
                 self.pull[k] += counts[k]
         dirichlet(cython.address(self.pull[0]), out, self.states, cython.address(self.random[0]))
@@ -551,6 +555,7 @@ class AdditiveBase:
                     cython.address(self.base[j, 0]),
                     self.component[j],
                     cython.address(self.counts[j, 0]),
+                    self.total[j] > 0.0,
                     cython.address(out[j, 0]),
                 )
                 for k in range(self.states):
@@ -562,15 +567,18 @@ class AdditiveBase:
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         allowed: cython.Py_ssize_t
+        strength: cython.double
         with cython.nogil:
             for j in range(self.configurations):
-                allowed = 0
+                allowed, strength = 0, self.strengths[self.component[j]]
+                if self.total[j] <= 0.0:
+                    strength = max(strength, self.least_unseen)
                 for k in range(self.states):
                     allowed += self.barred[j, k] == 0.0
                 for k in range(self.states):
                     out[j, k] = 0.0
                     if self.barred[j, k] == 0.0:
-                        out[j, k] = self.counts[j, k] + self.strengths[self.component[j]] * (
+                        out[j, k] = self.counts[j, k] + strength * (
                             self.base[j, k] if self.component[j] < self.following else 1.0 / allowed
                         )
 
@@ -595,7 +603,7 @@ class AdditiveBase:
         self, parent_states: cython.pointer(cython.const[int32_t]), out: cython.pointer(cython.double)
     ) -> cython.void:
         self.compute_base(parent_states, cython.NULL, cython.address(self.weight[0]))
-        self.draw_dirichlet(cython.address(self.weight[0]), self.draw_prior_component(), cython.NULL, out)
+        self.draw_dirichlet(cython.address(self.weight[0]), self.draw_prior_component(), cython.NULL, False, out)
 
     def draw_ordered(
         self,

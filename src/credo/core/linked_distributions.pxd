@@ -7,10 +7,12 @@ cdef class LinkedDistributions:
     cdef int32_t[::1] linked, held, family, following, component, touch_rows, row_distributions, statement, violations
     cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order
     cdef double[::1] theta, counts, base, strengths, bounds, coefficients, values, old_values, support
-    cdef double[:, ::1] log_shares, norm, evidence
+    cdef double[:, ::1] log_shares, norm, evidence, own_strengths
     cdef double[::1] level, proposal, previous, shift, barred, alpha
     cdef uint64_t[::1] random
-    cdef Py_ssize_t changed, stamp, chosen_count
+    cdef int32_t[::1] choice_of
+    cdef Py_ssize_t changed, stamp, chosen_count, choice
+    cdef double least_unseen
     cdef public double proposed, accepted
 
     cdef double draw_in_interval(self, double a, double b, double y, double low, double high) noexcept nogil
@@ -24,5 +26,6 @@ cdef class LinkedDistributions:
     cdef void change(self, Py_ssize_t d, const double* theta) noexcept nogil
     cdef double support_change(self) noexcept nogil
     cdef void undo(self, Py_ssize_t row_count) noexcept nogil
+    cdef void choose_followers(self, Py_ssize_t d) noexcept nogil
     cdef void propose_jointly(self, Py_ssize_t d, bint renewing) noexcept nogil
     cdef void move_event(self, Py_ssize_t row) noexcept nogil

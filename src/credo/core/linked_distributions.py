@@ -21,9 +21,10 @@ from cython.cimports.libc.stdint import int32_t
 
 ROUNDING = cython.declare(cython.double, 1e-12)  # what sums of probabilities may be off by
 LEAST = cython.declare(cython.double, 1e-300)
-MOST_CHOSEN = cython.declare(cython.Py_ssize_t, 8)  # distributions that move together
+MOST_CHOSEN = cython.declare(cython.Py_ssize_t, 15)  # distributions that move together
 TRIES = cython.declare(cython.Py_ssize_t, 3)  # of Beta variates before a slice
-SHRINKS = cython.declare(cython.Py_ssize_t, 30)
+SHRINKS = cython.declare(cython.Py_ssize_t, 12)
+EVENTS = cython.declare(cython.double, 0.25)  # the share of comparisons whose events move in a round
 
 
 @cython.cfunc
@@ -42,7 +43,7 @@ class LinkedDistributions:
     """The moves of all distributions of a chain that statements link."""
 
     def __init__(
-        self, first_cell, family, theta, counts, base, log_shares, strengths, following, barred, rows, statement, support,
+        self, first_cell, family, theta, counts, base, log_shares, strengths, least_unseen, following, barred, rows, statement, support,
         held, seed,
     ):  # fmt: skip
         """Vectors of cells are not copied; `log_shares` are those of each family, (families, components).
@@ -90,7 +91,8 @@ class LinkedDistributions:
         self.link_starts = np.cumsum([0, *(len(each) for each in unique)]).astype(np.int32)
         self.links = np.array([e for each in unique for e in each], np.int32)
         self.component = np.zeros(D, np.int32)
-        self.norm, self.evidence = np.zeros((2, D, self.components))
+        self.norm, self.evidence, self.own_strengths = np.zeros((3, D, self.components))
+        self.least_unseen = least_unseen
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
         self.row_stamp, self.changed_rows = np.zeros((2, max(1, self.rows)), np.int32)
         most = int(lengths.max(initial=1))
@@ -98,7 +100,8 @@ class LinkedDistributions:
         self.proposal, self.previous = np.zeros((2, MOST_CHOSEN + 1, most)).reshape(2, -1)
         self.chosen = np.zeros(MOST_CHOSEN + 1, np.int32)
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
-        self.stamp = self.changed = self.chosen_count = 0
+        self.stamp = self.changed = self.chosen_count = self.choice = 0
+        self.choice_of = np.zeros(D, np.int32)
         self.proposed = self.accepted = 0.0
 
     def set_support(self, support: cython.const[cython.double][::1]):
@@ -251,7 +254,8 @@ class LinkedDistributions:
                         allowed += 1
                         n += self.counts[k]
                 for g in range(self.components):
-                    s = self.strengths[g]
+                    s = self.strengths[g] if n > 0.0 else max(self.strengths[g], self.least_unseen)
+                    self.own_strengths[d, g] = s
                     self.norm[d, g] = lgamma(s)
                     self.evidence[d, g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))
                     for k in range(first, last):
@@ -286,7 +290,7 @@ class LinkedDistributions:
                 allowed += 1
         for g in range(self.components):
             here = along if g < following else logs / allowed
-            self.level[g] = self.log_shares[self.family[d], g] + self.norm[d, g] + self.strengths[g] * here - logs
+            self.level[g] = self.log_shares[self.family[d], g] + self.norm[d, g] + self.own_strengths[d, g] * here - logs
             highest = max(highest, self.level[g])
         for g in range(self.components):
             total += exp(self.level[g] - highest)
@@ -319,7 +323,7 @@ class LinkedDistributions:
         for k in range(K):
             self.alpha[k] = 0.0
             if self.barred[first + k] == 0.0:
-                self.alpha[k] = self.counts[first + k] + self.strengths[g] * (
+                self.alpha[k] = self.counts[first + k] + self.own_strengths[d, g] * (
                     self.base[first + k] if g < self.following[self.family[d]] else 1.0 / allowed
                 )
 
@@ -431,6 +435,30 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def choose_followers(self, d: cython.Py_ssize_t) -> cython.void:
+        """Some distributions that are linked with this one, or with those that follow it, whatever they are now."""
+        i: cython.Py_ssize_t
+        at: cython.Py_ssize_t = 0
+        e: cython.Py_ssize_t
+        u: cython.double = uniform(cython.address(self.random[0]))
+        share: cython.double = 0.2 if u < 0.4 else 0.5 if u < 0.7 else 0.95
+        self.chosen[0], self.chosen_count = d, 1
+        self.choice += 1
+        self.choice_of[d] = self.choice
+        while at < self.chosen_count:
+            e = self.chosen[at]
+            for i in range(self.link_starts[e], self.link_starts[e + 1]):
+                if self.chosen_count > MOST_CHOSEN:
+                    return
+                if self.choice_of[self.links[i]] != self.choice and uniform(cython.address(self.random[0])) < share:
+                    self.choice_of[self.links[i]] = self.choice
+                    self.chosen[self.chosen_count] = self.links[i]
+                    self.chosen_count += 1
+            at += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def propose_jointly(self, d: cython.Py_ssize_t, renewing: cython.bint) -> cython.void:
         """A new distribution, drawn as if it had no statements or near the old one, which some linked ones follow."""
         i: cython.Py_ssize_t
@@ -444,11 +472,7 @@ class LinkedDistributions:
         ratio: cython.double = 0.0
         scale: cython.double
         possible: cython.bint = True
-        self.chosen[0], self.chosen_count = d, 1
-        for i in range(self.link_starts[d], self.link_starts[d + 1]):
-            if self.chosen_count <= MOST_CHOSEN and uniform(cython.address(self.random[0])) < 0.5:
-                self.chosen[self.chosen_count] = self.links[i]
-                self.chosen_count += 1
+        self.choose_followers(d)
         if renewing:
             highest, total = -INFINITY, 0.0
             for k in range(self.components):
@@ -518,7 +542,7 @@ class LinkedDistributions:
     @cython.nogil
     @cython.exceptval(check=False)
     def move_event(self, row: cython.Py_ssize_t) -> cython.void:
-        """The probabilities of the two events that an inequality compares change by amounts that it does not notice."""
+        """The probabilities of two events that an inequality compares change by amounts that it does not notice."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
@@ -539,13 +563,19 @@ class LinkedDistributions:
         value: cython.double
         move: cython.double
         changed: cython.double
-        if self.row_starts[row + 1] - self.row_starts[row] != 2:
+        count: cython.Py_ssize_t = self.row_starts[row + 1] - self.row_starts[row]
+        pair: cython.Py_ssize_t[2]
+        if count < 2:
             return
-        for i in range(self.row_starts[row], self.row_starts[row + 1]):
-            if self.held[self.row_distributions[self.order[i]]]:
+        pair[0] = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
+        pair[1] = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (count - 1))
+        pair[1] += pair[1] >= pair[0]
+        for side in range(2):
+            pair[side] = self.order[self.row_starts[row] + pair[side]]
+            if self.held[self.row_distributions[pair[side]]]:
                 return
         for side in range(2):
-            t = self.order[self.row_starts[row] + side]
+            t = pair[side]
             first = self.first_cell[self.row_distributions[t]]
             K = self.first_cell[self.row_distributions[t] + 1] - first
             c[side] = inside[side] = outside[side] = a[side] = b[side] = 0.0
@@ -584,7 +614,7 @@ class LinkedDistributions:
             if value > -INFINITY:
                 self.begin_change()
                 for side in range(2):
-                    t = self.order[self.row_starts[row] + side]
+                    t = pair[side]
                     at = side * self.alpha.shape[0]
                     first = self.first_cell[self.row_distributions[t]]
                     K = self.first_cell[self.row_distributions[t] + 1] - first
@@ -600,7 +630,7 @@ class LinkedDistributions:
                     return
                 self.undo(self.changed)
                 for side in range(2):
-                    t = self.order[self.row_starts[row] + side]
+                    t = pair[side]
                     first = self.first_cell[self.row_distributions[t]]
                     K = self.first_cell[self.row_distributions[t] + 1] - first
                     for k in range(K):
@@ -649,5 +679,6 @@ class LinkedDistributions:
                     if self.link_starts[d + 1] > self.link_starts[d]:
                         self.propose_jointly(d, False)
                 for i in range(self.rows):
-                    self.move_event(i)
+                    if uniform(cython.address(self.random[0])) < EVENTS:
+                        self.move_event(i)
         return self.evaluate()

@@ -17,7 +17,7 @@ from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
 REDRAWN = 3  # CPTs whose distributions are drawn anew in a step, where statements about whole networks hold them
-ROUNDS = 3  # in which linked distributions move, for each step of the bases
+ROUNDS = 2  # in which linked distributions move, for each step of the bases
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class PriorConstants:
     spreads: tuple[float, float, float] = (0.8, 1.0, 1.0)  # of widths around these
     following: tuple[float, ...] = (100.0, 12.0, 1.5)  # strengths of distributions that follow the base
     free: tuple[float, ...] = (0.2, 1.0, 30.0)  # and of those around the uniform one
+    least_unseen: float = 1.0  # strength of a distribution without rows
     shares: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)  # of a network's configurations with each
     concentration: float = 3.0  # of the shares of a CPT around those of its network
 
@@ -63,7 +64,7 @@ class Chain:
         log_shares = np.zeros((len(model.families), len(strengths)))
         family_of = np.repeat(np.arange(len(model.families)), [len(each.kept) for each in model.families])
         self._linked = LinkedDistributions(
-            model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths,
+            model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths, constants.least_unseen,
             [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
             (model.rows.starts, model.rows.cells, model.rows.coefficients, model.rows.bounds),
             model.row_statement, self._support, model.held, [*seed, len(model.families)],
@@ -80,7 +81,7 @@ class Chain:
             self.families.append(
                 AdditiveBase(
                     family.sizes, family.states, family.parent_states[family.kept], self._counts[cells].reshape(shape),
-                    strengths, len(constants.following), centres, spreads, [*seed, number], family.signs,
+                    strengths, constants.least_unseen, len(constants.following), centres, spreads, [*seed, number], family.signs,
                     model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
                 )
             )  # fmt: skip
