@@ -25,6 +25,7 @@ IN_PYTHON = {
     "history": ["Fit.trail"],
     "reproduce": ["Fit.reproduce"],
     "summarise": ["summarise"],
+    "sites": ["fit_sites"],
     "query": ["Fit.query", "Network.query"],
     "sensitivity": ["Fit.sensitivity"],
     "importance": ["Fit.importance", "Network.importance"],

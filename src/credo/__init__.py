@@ -82,6 +82,7 @@ _HOMES = {
     "credo.constraints.conflicts": ("ConflictError",),
     "credo.fitting": ("fit",),
     "credo.updating": ("summarise",),
+    "credo.sites": ("fit_sites",),
     "credo.clustering": ("cluster",),
     "credo.topic_models": ("topics",),
     "credo.io.corpus": (
@@ -210,6 +211,7 @@ if TYPE_CHECKING:
     from credo.results.check_results import Check
     from credo.results.fit_results import Fit
     from credo.saving.fits import load
+    from credo.sites import fit_sites
     from credo.statistics.prior import BDeu, Dirichlet, NetworkPrior
     from credo.statistics.ties.factors import TieError
     from credo.topic_models import topics

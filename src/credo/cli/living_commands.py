@@ -1,4 +1,4 @@
-"""The commands of a living model: `update`, `history`, `reproduce` and `summarise`."""
+"""The commands of a living model: `update`, `history`, `reproduce`, `summarise` and `sites`."""
 
 from __future__ import annotations
 
@@ -114,6 +114,61 @@ def reproduce(
         raise typer.Exit(1)
 
 
+def sites(
+    knowledge: Annotated[Path, typer.Argument(help="The text or network that all sites share: .credo, .bif, …")],
+    data: Annotated[list[str], typer.Argument(help="The rows of all sites: .csv, .parquet, .xlsx")],
+    by: Annotated[str, typer.Option("--by", "-b", help="The column that says where a row comes from.")],
+    variables: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="A variable whose CPT may differ from site to site; all, if not given. Repeat it."),
+    ] = None,
+    ask: Annotated[
+        list[str] | None, typer.Option("--ask", "-a", help="A question, for each site and a new one.")
+    ] = None,
+    save_in: Annotated[Path | None, typer.Option("--save-in", help="A folder for the fits: SITE.fit, new.fit.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    sheet: Sheet = None,
+    missing: Missing = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn each site of DATA, which borrows from the others as much as the rows say that sites are alike."""
+    from credo.sites import fit_sites
+
+    found = fit_sites(
+        knowledge,
+        data,
+        by,
+        variables=variables,
+        table_format=table_format(separator, decimal, encoding, sheet, missing),
+        seed=seed,
+        progress=False,
+    )
+    answers = {question: found.query(question) for question in ask or ()}
+    for name, fit in {**found.fits, "new": found.new}.items() if save_in is not None else ():
+        assert save_in is not None
+        save_in.mkdir(parents=True, exist_ok=True)
+        fit.save(save_in / f"{name.replace('/', '_')}.fit")
+    if as_json:
+        print_json(
+            {
+                "sites": {name: fit.rows for name, fit in found.fits.items()},
+                "alike": found.alike.to_dicts(),
+                "answers": {q: {name: each.to_dict() for name, each in own.items()} for q, own in answers.items()},
+            }
+        )
+        return
+    say(str(found))
+    for own in answers.values():
+        say("")
+        for name, answer in own.items():
+            say(f"{name}: {answer}")
+    if save_in is not None:
+        say(f"The fits are in {save_in}.")
+
+
 def summarise(
     data: Annotated[list[str], typer.Argument(help="The rows of this site: .csv, .parquet, .xlsx")],
     knowledge: Annotated[
@@ -152,5 +207,5 @@ def summarise(
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
-    for command in (update, history, reproduce, summarise):
+    for command in (update, history, reproduce, summarise, sites):
         app.command()(command)

@@ -60,6 +60,7 @@ _HOMES = {
         "VacuousStatement",
     ),
     "credo.clustering": ("Clustering",),
+    "credo.sites": ("Sites",),
     "credo.topic_models": ("Topics",),
     "credo.explain.contradictions": ("Contradiction",),
     "credo.explain.explanation": (
@@ -132,6 +133,7 @@ if TYPE_CHECKING:
         VacuousStatement,
     )
     from credo.results.fit_results import Fit
+    from credo.sites import Sites
     from credo.statistics.counts_file import CountsSummary
     from credo.statistics.network_comparison import Differences
     from credo.topic_models import Topics
