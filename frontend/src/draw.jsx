@@ -1,6 +1,7 @@
 // Drawing: variables, their states and cut points, and arrows. Every change is a change of the text, and can be undone.
 import { useEffect, useRef, useState } from "react";
 import { ChooseVariable } from "./choose_variable.jsx";
+import { Family } from "./family.jsx";
 import { labelOf, wordsFor } from "./names.js";
 import { useStudio } from "./store.js";
 
@@ -204,6 +205,7 @@ export function DrawPanel() {
         <>
           <ChooseVariable label="Variable" variable={variable} variables={network.variables} />
           <Arrows variable={variable} />
+          <Family variable={variable} network={network} />
           {!fromFile && (
             <>
               <States variable={variable} />

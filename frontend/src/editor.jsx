@@ -387,6 +387,15 @@ function editorActions(view, sync) {
       useStudio.setState({ view: "text" }); // on a tablet, where one part is shown at a time
       requestAnimationFrame(() => view.current?.focus());
     },
+    // A line to go on from, at the end of the text: it is chosen, so that typing changes it.
+    addLine(text) {
+      const doc = view.current.state.doc;
+      const start = doc.length + (doc.line(doc.lines).length ? 1 : 0);
+      change({ from: doc.length, insert: `${start > doc.length ? "\n" : ""}${text}\n` });
+      view.current.dispatch({ selection: { anchor: start, head: start + text.length }, scrollIntoView: true });
+      useStudio.setState({ view: "text" });
+      requestAnimationFrame(() => view.current?.focus());
+    },
     replaceLine(number, text) {
       const doc = view.current.state.doc;
       const line = doc.line(Math.min(number, doc.lines));

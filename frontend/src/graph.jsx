@@ -2,6 +2,7 @@
 import {
   Background,
   BaseEdge,
+  ControlButton,
   Controls,
   Handle,
   MarkerType,
@@ -243,6 +244,9 @@ function removeVariables(names) {
   if (mayDraw()) edit({ op: "remove_variables", names });
 }
 
+// The network alone on the screen, and back.
+const fillScreen = (canvas) => (document.fullscreenElement ? document.exitFullscreen() : canvas.requestFullscreen());
+
 const nodeTypes = { variable: VariableNode, group: GroupNode };
 const edgeTypes = { arrow: Arrow };
 
@@ -468,7 +472,11 @@ function Flow() {
         {impossible && <span className="problem" role="alert">{impossible}</span>}
         {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.join(", ")}</span>}
       </Panel>
-      <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }} />
+      <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }}>
+        <ControlButton title="Full screen" aria-label="Full screen" onClick={(event) => fillScreen(event.currentTarget.closest(".canvas"))}>
+          ⤢
+        </ControlButton>
+      </Controls>
       <ReactFlow
         className={far ? "far" : ""}
         nodes={nodes}

@@ -1,5 +1,6 @@
 // What was found about the statements: mistakes, conflicts with their ways out, and the state of each line.
 import { useState } from "react";
+import { templates } from "./language.js";
 import { STATES, describeStatement } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -163,6 +164,28 @@ function Group({ state, statements, open }) {
   );
 }
 
+// What can be said about the variable that is chosen: a line to begin with.
+function Templates() {
+  const network = useStudio((s) => s.network);
+  const selected = useStudio((s) => s.selected);
+  const editor = useStudio((s) => s.editor);
+  const variable = network?.variables.find((each) => each.name === selected) ?? network?.variables[0];
+  const lines = templates(variable, variable?.parents.map((name) => network.variables.find((each) => each.name === name)) ?? []);
+  return (
+    <label className="templates">
+      <span>Say something about {variable?.label ?? "a variable"}</span>
+      <select value="" onChange={(event) => editor?.addLine(lines[Number(event.target.value)][1])}>
+        <option value="">choose …</option>
+        {lines.map(([label, line], index) => (
+          <option key={label} value={index} title={line}>
+            {label}: {line.split("\n")[0]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 export function KnowList() {
   const check = useStudio((s) => s.check);
   const mistakes = useStudio((s) => s.mistakes);
@@ -173,6 +196,7 @@ export function KnowList() {
   return (
     <div className="found" tabIndex={0} role="region" aria-label="What was found about the statements">
       <h2 className="hidden">What was found</h2>
+      <Templates />
       <p className="summary" role="status">
         {mistakes.length > 0 && (
           <span className="chip conflict">

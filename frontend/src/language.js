@@ -65,6 +65,29 @@ export function exampleText(variables) {
   return `Write what you know, one statement per line, such as:\n\n${parent} raises ${name}\nP(${name}=${state}) is about 30%`;
 }
 
+// Lines to begin with, about a variable that somebody chose: what each is for, and the line.
+export function templates(variable, parents) {
+  if (!variable) return [["A variable and its states", "variable outcome: no, yes"]];
+  const name = nameText(variable.name);
+  const order = variable.order ?? variable.states;
+  const high = labelText(order.at(-1));
+  const event = `${name}=${high}`;
+  const [parent] = parents;
+  const found = [["How frequent it is", `P(${event}) is about 30%`], ["A range, with certainty", `P(${event}) is between 20% and 40% with 90% certainty`], ["A number, worth so many cases", `P(${event}) is 30%, worth 50 cases`]];
+  if (parent) {
+    const own = nameText(parent.name);
+    const [least, most] = [parent.order?.[0] ?? parent.states[0], parent.order?.at(-1) ?? parent.states.at(-1)].map(labelText);
+    found.push(
+      ["What raises it", `${own} raises ${name}`],
+      ["What makes no difference", `${own} does not affect ${name}`],
+      ["How frequent it is in a case", `P(${event} | ${own}=${most}) is at least 50%`],
+      ["How much more frequent", `${event} is 2 times as likely given ${own}=${most} as given ${own}=${least}`],
+      ["What a study counted", `in "a study" 34 of 240 with ${own}=${most} had ${event}`],
+    );
+  }
+  return [...found, ["Somebody who may be wrong", `expert Ann: P(${event}) is about 30%`], ["What people read", `label ${event}: "${high}"`], ["A decision about it", `decision act: no, yes\nutility of ${name}=${high}, act=no is -100\nutility of act=yes is -10`]];
+}
+
 // After `name =` come its states; elsewhere names, and where a word fits, verbs.
 export const completer = (variables) => (context) => {
   const line = context.state.doc.lineAt(context.pos);

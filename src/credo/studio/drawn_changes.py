@@ -9,12 +9,20 @@ from typing import Any
 from credo.errors import OptionError
 from credo.interview import number_statement
 from credo.knowledge import editing
+from credo.knowledge.names import name_text
 from credo.knowledge.parse import parse
 from credo.knowledge.state_order import Order, natural_order
+from credo.knowledge.statement_base import FamilyStatement
 from credo.knowledge.statements import to_text
+from credo.knowledge.structure import structure_of
 from credo.model.network import Network
 
 MOST_PASTED = 1_000  # variables
+GATES, NOISY, MEANS = (
+    ("or", "and", "max", "min"),
+    ("noisy-or", "noisy-and", "noisy-max", "noisy-min"),
+    ("mean", "max", "min"),
+)
 
 
 def edited(text: str, network: Network | None, given: Network | None, request: Mapping[str, Any]) -> str:
@@ -47,6 +55,10 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
         if network is None:
             raise OptionError("There are no variables yet.")
         return _with_numbers(text, network, name, request)
+    if op == "family":
+        if network is None:
+            raise OptionError("There are no variables yet.")
+        return _with_family(text, network, given, name, request)
     if given is not None:
         raise OptionError("The variables come from a network file: write them into the text first, then change them.")
     states = [str(state) for state in _list(request, "states")]
@@ -108,6 +120,49 @@ def _pasted(text: str, network: Network | None, copied: Sequence[Any]) -> str:
             if (own := names.get(parent, parent)) in taken:
                 text = editing.add_arc(text, own, names[str(each.get("name", ""))])
     return text
+
+
+def _with_family(text: str, network: Network, given: Network | None, child: str, request: Mapping[str, Any]) -> str:
+    """A text that says how a variable follows from its parents, in place of what it said before.
+
+    `learned` says nothing: every combination of the parents has numbers of its own.
+
+    Weights, the spread and whether there is a leak belong to the forms that have them.
+    """
+    how, parents = str(request.get("how")), network.parents[network.variable(child).name]
+    names = [name_text(parent) for parent in parents]
+    weights = request.get("weights", {})
+    if not isinstance(weights, Mapping):
+        raise OptionError("Weights are a mapping from parents to numbers.")
+    weighted = [
+        f"{name} ({_number(weights[parent]):g})" if parent in weights else name
+        for name, parent in zip(names, parents, strict=True)
+    ]
+    spread = "" if request.get("spread") is None else f" with spread {_number(request['spread']):g}"
+    leak = " with leak" if request.get("leak") is True else ""
+    described = {
+        "learned": "",
+        "at least": f"is {int(_number(request.get('least', 1)))} of {', '.join(names)}",
+        **{gate: f"is {gate} of {', '.join(names)}" for gate in GATES},
+        **{noisy: f"is {noisy} of {', '.join(f'{{{name}}}' for name in names)}{leak}" for noisy in NOISY},
+        **{f"weighted {mean}": f"is a weighted {mean} of {', '.join(weighted)}{spread}" for mean in MEANS},
+    }
+    if how not in described or not parents:
+        raise OptionError("That is no way to follow from parents, or there are none.")
+    lines = text.split("\n")
+    own = [each for each in parse(text).statements if isinstance(each, FamilyStatement) and str(each.child) == child]
+    places = {each.span.line for each in own if each.span is not None}
+    left = "\n".join(line for number, line in enumerate(lines, 1) if number not in places)
+    if not described[how]:
+        parsed = parse(left)
+        named = structure_of(parsed.declarations, parsed.statements)[0].parents.get(child, ())
+        for parent in parents if given is None else ():  # the line may have been the only one to name them
+            left = left if parent in named else editing.add_arc(left, parent, child)
+        return left
+    statement = f"{name_text(child)} {described[how]}"
+    if parse(statement).mistakes:
+        raise OptionError(str(parse(statement).mistakes[0].message))
+    return with_statement(left, statement)
 
 
 def _answer(request: Mapping[str, Any]) -> str:

@@ -16,7 +16,8 @@ from credo.knowledge import Knowledge, KnowledgeError, Mistake, corrections, dec
 from credo.knowledge.experts import expert_of
 from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.state_order import state_order
-from credo.knowledge.statements import Influence, Statement
+from credo.knowledge.statement_base import FamilyStatement
+from credo.knowledge.statements import Influence, Statement, to_text
 from credo.model.network import Network, Variable
 from credo.studio.table import OpenTable
 
@@ -117,6 +118,7 @@ def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, 
 def network_data(network: Network, statements: Sequence[Statement] = (), labels: Labels = NO_LABELS) -> dict[str, Any]:
     """The structure of a network as JSON can hold it, and what statements say about arrows and orders."""
     stated = stated_influences(statements)
+    families = {str(each.child): to_text(each) for each in statements if isinstance(each, FamilyStatement)}
     return {
         "name": network.name,
         "picture": picture_key(network, labels),
@@ -130,6 +132,7 @@ def network_data(network: Network, statements: Sequence[Statement] = (), labels:
                 "ordered": variable.is_ordered,
                 "order": list(state_order(variable, statements).states),
                 "stated": stated.get(variable.name, {}),
+                "family": families.get(variable.name, ""),
                 **_label_data(variable, labels),
             }
             for variable in network.variables
