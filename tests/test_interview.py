@@ -158,7 +158,9 @@ def test_the_command_writes_with_the_name(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_an_interview_can_be_about_what_to_do(folder: Path) -> None:
-    text = f"{TEXT}\ndecision treat: no, yes\nutility of lung=yes, treat=no is -100\nutility of treat=yes is -45\n"
+    ill = credo.fit(folder / "clinic.credo", folder / "patients.csv").query("P(lung=yes | xray=yes)").probability
+    lines = f"utility of lung=yes, treat=no is -100\nutility of treat=yes is -{100 * ill:.1f}"  # as good as not to
+    text = f"{TEXT}\ndecision treat: no, yes\n{lines}\n"
     (folder / "clinic.credo").write_text(text)
     ended, shown = hold(folder, ["why", "60 to 90"], target="treat | xray=yes", most=1)
     assert ended.answers == 1

@@ -20,6 +20,7 @@ from credo.errors import DataError, MissingExtraError, OptionError, listing
 from credo.io.excel import EXCEL_ENDINGS
 from credo.io.files import replacing
 from credo.knowledge import Knowledge, KnowledgeError
+from credo.knowledge.decisions import decision_problem
 from credo.knowledge.expressions import Probability, number_text, probability_text
 from credo.knowledge.labels import labels_of
 from credo.knowledge.names import name_text
@@ -114,9 +115,10 @@ def questions(knowledge: Knowledge) -> Iterator[tuple[str, str]]:
     Of a CPT with many configurations the two extreme ones are asked for, and those that differ from them in one parent.
     """
     network = with_stated_forms(knowledge)
+    decided = decision_problem(knowledge.declarations, network).options  # what is done is no question of belief
     shared, labels = shared_cpts(knowledge.statements, knowledge.network), labels_of(knowledge.declarations)
     for name in network.order:
-        if name in network.forms or name in shared:
+        if name in network.forms or name in shared or name in decided:
             continue
         states = network.states(name)
         for configuration in _asked(network, name):

@@ -186,3 +186,15 @@ def test_a_gate_without_a_column_is_no_test() -> None:
     with_column = credo.fit(text, pl.DataFrame({**rows, "top": ["no", "yes", "yes"]}), method="map")
     assert sorted(with_column.next_tests(target="ill").tests["test"]) == ["a", "b", "top"]
     assert list(fit.next_tests(target="ill", candidates=["top"]).tests["test"]) == ["top"]
+
+
+def test_a_decision_and_what_depends_on_it_are_no_tests_for_a_variable() -> None:
+    text = (
+        "variables ill, scan, treat, well: no, yes\nscan depends on ill\nwell depends on ill, treat\n"
+        "decision treat: no, yes\nutility of well=yes is 10"
+    )
+    fit = credo.fit(
+        text, pl.DataFrame(dict.fromkeys(("ill", "scan", "treat", "well"), ["no", "yes"] * 4)), method="map"
+    )
+    assert fit.next_tests(target="ill").tests["test"].to_list() == ["scan"]
+    assert set(fit.next_tests(target="ill", candidates=["scan", "well"]).tests["test"]) == {"scan", "well"}

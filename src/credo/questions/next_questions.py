@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from credo.errors import OptionError
 from credo.knowledge.comparison import Approximation, Comparison
+from credo.knowledge.decisions import decision_problem
 from credo.knowledge.expressions import Probability, number_text, probabilities_in, probability_text
 from credo.knowledge.influence import Influence
 from credo.knowledge.labels import Labels, labels_of
@@ -304,9 +305,15 @@ def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) ->
 def candidates(fit: Fit, draws: BatchedCPTs, children: Sequence[str], skip: set[str]) -> Iterator[Candidate]:
     """Every question that could be asked about these CPTs and has not been answered."""
     network, labels = fit.network, labels_of(fit.knowledge.declarations)
+    decided = decision_problem(fit.knowledge.declarations, network).options  # nobody is asked what will be done
     settled = {_settles(each) for each in fit.knowledge.statements}
     for child in children:
-        if child in network.forms or len(draws[child]) == 1 or len(network.parents[child]) > MOST_PARENTS:
+        if (
+            child in decided
+            or child in network.forms
+            or len(draws[child]) == 1
+            or len(network.parents[child]) > MOST_PARENTS
+        ):
             continue
         made = [
             *_influence_questions(fit, draws[child], child, labels),

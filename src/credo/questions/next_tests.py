@@ -26,6 +26,7 @@ from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query, as_evidence, as_query
 from credo.model.expansion import expand
 from credo.model.gates import GateForm
+from credo.model.graphs import ancestors
 from credo.model.network import Network
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import belief_digits, short_percent
@@ -133,11 +134,14 @@ def next_tests(
         if target not in fit.network:
             hint = suggestion(str(target), fit.network.names) or f" It has {listing(fit.network.names)}."
             raise QueryError(f'The network has no variable "{target}".{hint}')
-        costs = decision_problem(declarations, fit.network).costs if utilities is None else {}
+        problem = decision_problem(declarations, fit.network)
+        costs = problem.costs if utilities is None else {}
         known = as_evidence(fit.network, evidence)
         if len(known.get(target, ("", ""))) == 1:
             raise QueryError(f"{target} is known already: {target}={known[target][0]}. Leave it out of the evidence.")
-        tests = _candidates(fit, candidates, {target, *known})
+        decided = [name for name in problem.options if name in fit.network]  # nobody observes what is to be decided
+        after = {name for name in fit.network.names if ancestors(fit.network.parents, [name]) & set(decided)}
+        tests = _candidates(fit, candidates, {target, *known}, after)
         return _by_information(fit, network, known, target, tests, costs, level)
     if utilities is None and not decision_problem(declarations, fit.network).options:
         raise OptionError("Name the variable that tests are for (--for disease), or declare a decision with utilities.")
