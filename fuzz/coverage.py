@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 from fuzz.state import FOUND, STATE
@@ -28,7 +27,7 @@ def main() -> None:
         sys.exit(f"usage: python -m fuzz.coverage KIND [options of libFuzzer]; KIND is one of {', '.join(READERS)}")
     name = sys.argv.pop(1)
     folder = Path(tempfile.mkdtemp(prefix="credo-fuzz-"))
-    with atheris.instrument_imports(include=["credo"], exclude=_compiled()):
+    with atheris.instrument_imports(include=["credo"]):
         from fuzz.failures import run_input
         from fuzz.kind import kind_named, make_input, to_bytes
 
@@ -45,14 +44,6 @@ def main() -> None:
     options = ["-timeout=10", "-rss_limit_mb=4096", f"-artifact_prefix={FOUND}/{name}-coverage-", *sys.argv[1:]]
     atheris.Setup([sys.argv[0], *options, str(corpus)], lambda content: run_input(kind, content, folder) and None)
     atheris.Fuzz()
-
-
-def _compiled() -> list[str]:
-    """The modules of compiled functions: Numba reads their code, and cannot read what Atheris adds."""
-    found = find_spec("credo")
-    assert found is not None
-    folders = [Path(each) / "kernels" for each in found.submodule_search_locations or ()]
-    return [f"credo.kernels.{path.stem}" for folder in folders for path in sorted(folder.glob("*.py"))]
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ def test_a_broken_promise_is_noticed(code: str, name: str) -> None:
 
 WITHOUT_POSIX = """
 import importlib, os, pkgutil, signal, sys
-import numba, polars, scipy.optimize, scipy.sparse, typer  # other libraries, as they are on this system
+import polars, scipy.optimize, scipy.sparse, typer  # other libraries, as they are on this system
 for name in ("fcntl", "grp", "posix", "pwd", "resource", "syslog", "termios"):
     sys.modules[name] = None
 for module, names in (

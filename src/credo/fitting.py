@@ -62,7 +62,6 @@ from credo.io.number_columns import with_ranges
 from credo.io.origin import origin_of
 from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
 from credo.io.several_tables import counting_through, gathered, tables_of
-from credo.kernels.compiler import compile_seconds
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.statements import Gate, Statement, TiedRows
@@ -238,7 +237,7 @@ def learn(
     started: float | None = None,
 ) -> Fit:
     """Learn from rows and knowledge that are there; `taken` are findings so far, `trail` ends with this step."""
-    started, compiled_before = perf_counter() if started is None else started, compile_seconds()
+    started = perf_counter() if started is None else started
     origin, memory_limit, doubt = origin_of(source), request.memory_limit, request.doubt
     source, of_counts = with_counts(source, known.network)
     taken = (*taken, *of_counts)
@@ -334,7 +333,7 @@ def learn(
         status=Status.LOCAL if zeros and solution.status is Status.OPTIMAL else solution.status,
         log_likelihood=log_likelihood,
         rows=problem.data.counts.rows,
-        seconds=perf_counter() - started - (compile_seconds() - compiled_before),
+        seconds=perf_counter() - started,
         findings=tuple(
             each
             for each in findings

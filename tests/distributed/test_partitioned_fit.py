@@ -17,8 +17,8 @@ from credo.distributed.executor import LocalExecutor
 from credo.distributed.spilling import Spilled
 from credo.estimation.em import driver
 from credo.io.partitions import partitioned_at
-from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
+from credo.statistics.inference.draw_missing import seeded
 from credo.statistics.inference.draw_parts import PartDraws, figures_of
 from credo.statistics.partitioned_rows import Reading, read_partitions
 from credo.testing import made_up_network, with_missing_values

@@ -9,7 +9,7 @@ import pytest
 import credo
 from credo.constraints.lower import lower
 from credo.explain.doubting import doubted_numbers, doubted_statements, effects_of_doubted, without_doubted
-from credo.sampling.doubted_statements import DoubtedStatements
+from credo.posterior.doubted_statements import DoubtedStatements
 
 NETWORK = credo.Network({"a": ["no", "yes"], "x": ["no", "yes"]}, {"x": ["a"]})
 ROWS = pl.DataFrame({"a": ["yes"] * 6 + ["no"] * 6, "x": ["yes"] * 3 + ["no"] * 3 + ["yes"] + ["no"] * 5})

@@ -9,11 +9,8 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import beta
 
-from credo import Dataset, Network
+from credo import Network
 from credo.model.layout import Layout
-from credo.sampling.missing_values import MissingValues
-from credo.statistics.counts import layout_for_counts
-from credo.statistics.inference.expected_counts import expected_cells, prepare
 
 
 @dataclass(frozen=True)
@@ -74,12 +71,3 @@ def exact_posterior(network: Network, rows: np.ndarray, pseudo_count: float = 1.
     logs = gammaln(shapes).sum(axis=1) - gammaln(totals).sum(axis=1) + np.log(list(sums.values()))
     chances = np.exp(logs - logs.max())
     return ExactPosterior(layout, shapes, chances / chances.sum())
-
-
-def missing_values(network: Network, rows: np.ndarray, weights: np.ndarray | None = None) -> MissingValues:
-    """Rows as the sampler takes them; in place of EM, the counts that are expected under uniform CPTs."""
-    codes = np.asarray(rows, dtype=np.int16)
-    prepared = prepare(layout_for_counts(network), Dataset(network.names, codes, weights))
-    uniform = {name: np.full(network.shape(name), 1.0 / len(network.states(name))) for name in network.names}
-    expected, _ = expected_cells(prepared, prepared.layout.pack(uniform))
-    return MissingValues.of(network, network.names, prepared, expected)

@@ -29,7 +29,7 @@ MOST_STEPS = cython.declare(cython.Py_ssize_t, 12)
 LENGTH = cython.declare(cython.double, 2.0)  # of a trajectory, in units of the coordinates' deviations
 TARGET = cython.declare(cython.double, 0.8)  # the share of trajectories to accept
 BARRED = -1000.0  # added to the logarithm of a probability that is zero
-LEAST = cython.declare(cython.double, 1e-30)  # of a base's probability
+LEAST = cython.declare(cython.double, 1e-12)  # of a base's probability
 
 
 @cython.cclass
@@ -346,7 +346,9 @@ class AdditiveBase:
             row = self.effects_end + i
             mass = exp(self.x[row])
             value += self.concentrations[i] * self.x[row] - mass
-            self.gradient[row] = self.concentrations[i] - mass + self.responsibility[i] - self.shares[i] * self.seen_count
+            self.gradient[row] = (
+                self.concentrations[i] - mass + self.responsibility[i] - self.shares[i] * self.seen_count
+            )
         for k in range(K):
             self.gradient[k] += self.widths[0] * self.pull[k]
             by_scale += self.widths[0] * self.x[k] * self.pull[k]
@@ -594,7 +596,9 @@ class AdditiveBase:
             self.compute_effects()
             for j in range(parent_states.shape[0]):
                 if places[j] < 0:
-                    self.draw_anew(cython.address(parent_states[j, 0]) if self.parents else cython.NULL, cython.address(out[j, 0]))
+                    self.draw_anew(
+                        cython.address(parent_states[j, 0]) if self.parents else cython.NULL, cython.address(out[j, 0])
+                    )
 
     @cython.cfunc
     @cython.nogil
@@ -769,7 +773,9 @@ class AdditiveBase:
     @property
     def occupied(self):
         """How many configurations with rows each component has."""
-        return np.bincount(np.asarray(self.component)[np.asarray(self.seen)[: self.seen_count]], minlength=self.components)
+        return np.bincount(
+            np.asarray(self.component)[np.asarray(self.seen)[: self.seen_count]], minlength=self.components
+        )
 
     def set_doubt(self, parent: cython.Py_ssize_t, rising: cython.double, falling: cython.double):
         """The log odds that a parent raises the child, and that it lowers it, that statements add."""

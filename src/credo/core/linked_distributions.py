@@ -14,10 +14,8 @@ its inequalities hold. Four kinds of moves leave that density as it is:
 import cython
 import numpy as np
 from cython.cimports.credo.core.special import log_rising
-from cython.cimports.credo.core.variates import dirichlet, log_gamma, normal, uniform
-from cython.cimports.libc.math import INFINITY, exp, log, log1p, sqrt
-from cython.cimports.libc.math import lgamma
-from cython.cimports.libc.stdint import int32_t
+from cython.cimports.credo.core.variates import log_gamma, normal, uniform
+from cython.cimports.libc.math import INFINITY, exp, lgamma, log, log1p, sqrt
 
 ROUNDING = cython.declare(cython.double, 1e-12)  # what sums of probabilities may be off by
 LEAST = cython.declare(cython.double, 1e-300)
@@ -290,7 +288,9 @@ class LinkedDistributions:
                 allowed += 1
         for g in range(self.components):
             here = along if g < following else logs / allowed
-            self.level[g] = self.log_shares[self.family[d], g] + self.norm[d, g] + self.own_strengths[d, g] * here - logs
+            self.level[g] = (
+                self.log_shares[self.family[d], g] + self.norm[d, g] + self.own_strengths[d, g] * here - logs
+            )
             highest = max(highest, self.level[g])
         for g in range(self.components):
             total += exp(self.level[g] - highest)
@@ -348,7 +348,7 @@ class LinkedDistributions:
                 return drawn
         for i in range(2):
             level = log_beta(a, b, y) + log(uniform(cython.address(self.random[0])))
-            width = 2.0 * sqrt(1.0 / a + 1.0 / b)
+            width = 2.0 * sqrt((1.0 + 1.0 / a) / a + (1.0 + 1.0 / b) / b)  # about two standard deviations
             left = y - width * uniform(cython.address(self.random[0]))
             right = left + width
             while left > low and log_beta(a, b, left) > level:
@@ -508,9 +508,7 @@ class LinkedDistributions:
                     self.proposal[at + k] = log(max(self.theta[first + k], LEAST)) + self.shift[k]
                     highest = max(highest, self.proposal[at + k])
             for k in range(K):
-                self.proposal[at + k] = (
-                    exp(self.proposal[at + k] - highest) if self.barred[first + k] == 0.0 else 0.0
-                )
+                self.proposal[at + k] = exp(self.proposal[at + k] - highest) if self.barred[first + k] == 0.0 else 0.0
                 total += self.proposal[at + k]
             for k in range(K):
                 self.proposal[at + k] /= total
@@ -648,9 +646,7 @@ class LinkedDistributions:
             for i in range(self.linked.shape[0]):
                 d = self.linked[i]
                 if self.held[d]:
-                    self.component[d] = self.draw_level(
-                        self.mixture(d, cython.address(self.theta[self.first_cell[d]]))
-                    )
+                    self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[self.first_cell[d]])))
 
     def shapes(self, out: cython.double[::1]):
         """The Dirichlet parameters of linked distributions given their components, counts included."""

@@ -11,7 +11,7 @@ import cython
 import numpy as np
 from cython.cimports.credo.core.additive_base import AdditiveBase
 from cython.cimports.credo.core.variates import dirichlet, normal, uniform
-from cython.cimports.libc.math import log, sqrt
+from cython.cimports.libc.math import sqrt
 from cython.cimports.libc.stdint import uint64_t
 
 KINDS = cython.declare(cython.Py_ssize_t, 3)  # of widths: intercepts, slopes, rests

@@ -144,4 +144,3 @@ def _exchange_within(layer: list[int], graph: LayeredGraph, position: list[int],
                 changed, again = True, least_gain > 0
     _number(layer, position)
     return changed
-

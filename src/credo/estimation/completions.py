@@ -7,15 +7,16 @@ which CPTs move far at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import NDArray
 
 from credo.estimation.method import Incomplete
 from credo.estimation.problem import Problem
 from credo.posterior.chains import CompleteRows
 from credo.posterior.relabelling import renaming_of_draws
 from credo.posterior.sampler import IncompleteRows
-from credo.statistics.inference.draw_missing import draw_missing
+from credo.statistics.inference.draw_missing import draw_missing, seeded
 from credo.statistics.inference.draw_parts import PartDraws, figures_of
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
@@ -59,16 +60,23 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
         lambda chain: _completing(problem, rows, whole, places, chain),
         reached[places],
         (rows.expected if rows.start is None else rows.start)[places] + added,
-        renaming_of_draws(problem.layout, problem.model.names, {n: rows.exchanges.groups[n] for n in rows.exchanges.variables}, rows.cpts),
+        renaming_of_draws(
+            problem.layout,
+            problem.model.names,
+            {n: rows.exchanges.groups[n] for n in rows.exchanges.variables},
+            rows.cpts,
+        ),
     )
 
 
-def _completing(problem: Problem, rows: Incomplete, whole, places: Indices, chain: int) -> CompleteRows:  # type: ignore[no-untyped-def]
+def _completing(
+    problem: Problem, rows: Incomplete, whole: Callable[[Numbers], Numbers], places: Indices, chain: int
+) -> CompleteRows:
     """What completes the rows of one chain: from θ to the counts of families that were incomplete."""
-    generator, random = _generator(problem.settings.seed, chain), np.random.default_rng([problem.settings.seed, chain, 5])
+    generator, random = seeded(problem.settings.seed, chain), np.random.default_rng([problem.settings.seed, chain, 5])
     prepared, tied = rows.prepared, rows.tied
     if isinstance(prepared, PreparedParts):
-        parts = PartDraws(prepared, figures_of(prepared), _generator)
+        parts = PartDraws(prepared, figures_of(prepared), seeded)
         return lambda theta: parts.draw(whole(theta), random)[places]
     if tied is None:
         assert isinstance(prepared, Prepared)
@@ -82,7 +90,3 @@ def _completing(problem: Problem, rows: Incomplete, whole, places: Indices, chai
         return (drawn - ties.copies)[places]
 
     return complete
-
-
-def _generator(*seed: int) -> NDArray[np.uint64]:
-    return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)

@@ -15,9 +15,9 @@ from credo.estimation.network_start import nearest_cpts, network_region
 from credo.estimation.network_steps import LIMIT
 from credo.estimation.pinned import contradictions
 from credo.estimation.problem import Problem
+from credo.estimation.solution import Solution, violated_findings
 from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.estimation.solvers.products import with_products
-from credo.estimation.solution import Solution, violated_findings
 from credo.findings import Finding
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.sampler import IncompleteRows, posterior
@@ -71,7 +71,9 @@ def _made_exact(problem: Problem, means: Mapping[str, Numbers]) -> Mapping[str, 
     hard = constraints.linear.take(constraints.linear.hard)
     missed = set(hard.statements[hard.excess(theta) > HOLDS_WITHIN].tolist())
     missed |= {each.statement for each in constraints.products}
-    of_block = [{*each.linear.statements.tolist(), *(own.statement for own in each.products)} for each in problem.model.blocks]
+    of_block = [
+        {*each.linear.statements.tolist(), *(own.statement for own in each.products)} for each in problem.model.blocks
+    ]
     blocks = [each for each, own in zip(problem.model.blocks, of_block, strict=True) if missed & own]
     for found in with_products(estimate_blocks(blocks, theta + 1e-12, 0.0), problem.settings.seed):
         theta[found.block.parameters] = found.theta

@@ -15,8 +15,8 @@ from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import Options, TieReading
-from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.posterior.doubted_statements import DoubtedStatements
+from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import Priors, prior_vector, pseudo_counts

@@ -18,9 +18,9 @@ from credo.knowledge import ExpertNumber, Knowledge
 from credo.knowledge.experts import Expert as NamedExpert
 from credo.knowledge.experts import expert_of
 from credo.model.network import Network
+from credo.posterior.doubted_statements import DoubtedStatements, Expert, probability_without, weights_without
 from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import short_percent
-from credo.posterior.doubted_statements import DoubtedStatements, Expert, probability_without, weights_without
 from credo.statistics.expert_weights import DoubtedNumbers
 from credo.statistics.network_statements import NetworkStatements
 from credo.tolerances import EQUALITY_WIDTH
@@ -253,9 +253,7 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     places = [(name, index) for name in layout.names for index in range(layout.network.configurations(name))]
     starts = layout.distribution_starts()
     found = {}
-    for number, own, weights in zip(
-        doubts.numbers.tolist(), true, weights_without(doubts, true), strict=True
-    ):
+    for number, own, weights in zip(doubts.numbers.tolist(), true, weights_without(doubts, true), strict=True):
         if probability_without(weights, own) is None:
             found[number] = StatementEffect((), 0.0, is_known=False)
             continue

@@ -139,7 +139,10 @@ def sampled_model(
     numbers = {family.name: number for number, family in enumerate(families)}
     signs = tuple(
         DoubtedSign(
-            place_of[each.statement], numbers[each.child], layout.network.parents[each.child].index(each.parent), each.sign
+            place_of[each.statement],
+            numbers[each.child],
+            layout.network.parents[each.child].index(each.parent),
+            each.sign,
         )
         for each in influences
         if each.alone and each.statement in place_of and each.child in numbers

@@ -45,7 +45,9 @@ def renaming_of_draws(
 ) -> Callable[[Numbers], Numbers] | None:
     """What gives draws of all cells, (draws, cells), the names of the reference; None where no state is exchangeable."""
     network, learned, found = layout.network, set(names), []
-    values = layout.pack({name: reference.get(name, network.cpt_array(name)) for name in layout.names}) if groups else None
+    values = (
+        layout.pack({name: reference.get(name, network.cpt_array(name)) for name in layout.names}) if groups else None
+    )
     for name, own_groups in groups.items():
         if all(len(group) < 2 for group in own_groups):
             continue

@@ -52,7 +52,9 @@ NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its c
 class IncompleteRows:
     """The likelihood of rows with missing values, in the cells of the layout of learned CPTs."""
 
-    likelihood: Smooth | None  # its derivatives are expected counts, those of complete families and pseudo-counts among them
+    likelihood: (
+        Smooth | None
+    )  # its derivatives are expected counts, those of complete families and pseudo-counts among them
     complete: Callable[[int], CompleteRows]  # what completes the rows of a chain, from its number
     reached: Flags  # (cells,) that a completed row can have
     expected: Numbers  # (cells,) counts where EM ended
@@ -241,7 +243,14 @@ def doubt_result(doubts: DoubtedStatements, truth: Flags, seed: int) -> DoubtRes
     flat = np.moveaxis(truth, -1, 0).reshape(len(doubts), -1)
     chances = flat.mean(axis=1)
     errors = np.sqrt(chances * (1.0 - chances) / np.maximum(sizes, 1.0))
-    return DoubtResult(tuple(beliefs(doubts, flat, errors)), tuple(reliabilities(doubts, flat, seed)), sizes, mixed, truth, doubts.log_widening)
+    return DoubtResult(
+        tuple(beliefs(doubts, flat, errors)),
+        tuple(reliabilities(doubts, flat, seed)),
+        sizes,
+        mixed,
+        truth,
+        doubts.log_widening,
+    )
 
 
 def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:

@@ -33,9 +33,9 @@ from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import Statement, to_text
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.draws import PosteriorResult
 from credo.results.fit_results import Fit
-from credo.posterior.doubted_statements import DoubtedStatements
 from credo.saving.archive import Archive, read_archive, write_archive
 from credo.saving.kept_rows import KeptRows, kept_rows, rows_of
 from credo.saving.records import Reader, Writer, damaged

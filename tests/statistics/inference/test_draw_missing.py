@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import binom, kstest
 
 from credo import Dataset, ImpossibleRowError, Network
-from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.inference.draw_missing import draw_missing, fractional_rows
+from credo.statistics.inference.draw_missing import draw_missing, fractional_rows, seeded
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
 from credo.testing import random_network
 

@@ -11,9 +11,8 @@ import pytest
 import credo
 from credo import Dataset, Network, TieError, TieReading
 from credo.constraints.constraint_set import RowTie
-from credo.sampling.region import seeded
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.inference.draw_missing import draw_missing
+from credo.statistics.inference.draw_missing import draw_missing, seeded
 from credo.statistics.ties.draw_tied import draw_tied, fractional_tied_rows, tied_draws, why_not_drawn
 from credo.statistics.ties.failed_attempts import Agreement, failed_rows
 from credo.statistics.ties.likelihood import TiedData, tie_rows

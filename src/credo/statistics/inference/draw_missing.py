@@ -20,6 +20,11 @@ from credo.types import Numbers
 WHOLE = 1e-9  # how far a sum of whole weights may be from a whole number
 
 
+def seeded(*seed: int) -> NDArray[np.uint64]:
+    """The state of a generator of the compiled loops, that of `core/random_numbers.pxd`."""
+    return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)
+
+
 def fractional_rows(prepared: Prepared) -> tuple[int, float] | None:
     """The first of incomplete rows that share an evaluation and whose weights add up to no whole number, and their sum.
 
@@ -42,7 +47,7 @@ def fractional_evaluation(groups: Groups) -> tuple[int, float] | None:
 def draw_missing(prepared: Prepared, theta: Numbers, generator: NDArray[np.uint64]) -> Numbers:
     """Counts of all cells in completed incomplete families given CPTs `theta`, (cells,) or (cells, chains).
 
-    Counts of complete families are not in them. `generator` is that of `core/random_numbers.pxd`.
+    Counts of complete families are not in them. `generator` is made by `seeded`.
     """
     counts, impossible = draw_evaluations(prepared.layout, prepared.groups, prepared.plans, theta, generator)
     if impossible >= 0:

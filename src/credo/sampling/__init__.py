@@ -1,1 +1,0 @@
-"""Draws from what statements allow, and posterior means of them."""
