@@ -165,6 +165,7 @@ FORMS = {
     "spare is not main": Gate("spare", "not", (GateTerm("main"),)),
     "worst is the maximum of a, b": Gate("worst", "max", (GateTerm("a"), GateTerm("b"))),
     "pump1, pump2 and pump3 have one CPT": SharedCPT(("pump1", "pump2", "pump3")),
+    "top is and of a, not b with confidence 0.9": Gate("top", "and", (GateTerm("a"), GateTerm("b", True)), 0, 0.9),
     "pump1, pump2 have nearly the same CPT": SharedCPT(("pump1", "pump2"), True),
     "CPT of eye_left is that of eye_right": SharedCPT(("eye_right", "eye_left")),
     "quality is a weighted mean of staff (3), not budget with spread 0.1": RankedFamily(

@@ -69,8 +69,8 @@ def with_stated_forms(knowledge: KnowledgeLike) -> Network:
         if isinstance(family, NoisyFamily):
             sets = tuple(tuple(str(parent) for parent in members) for members in family.sets)
             forms[str(family.child)] = NoisyForm(family.kind, sets, _low_to_high(knowledge, family.child), family.leak)
-        elif isinstance(family, Gate):
-            forms[str(family.child)] = _gate_form(knowledge, family)
+        elif isinstance(family, Gate) and family.confidence is None:
+            forms[str(family.child)] = gate_form(knowledge, family)
     return knowledge.network.with_forms(forms) if forms else knowledge.network
 
 
@@ -84,7 +84,8 @@ _GATE_KINDS = {
 }
 
 
-def _gate_form(knowledge: KnowledgeLike, gate: Gate) -> GateForm:
+def gate_form(knowledge: KnowledgeLike, gate: Gate) -> GateForm:
+    """The gate as a network has it."""
     kind, is_negated = _GATE_KINDS.get(gate.kind, (gate.kind, False))
     inputs = []
     for term in gate.inputs:

@@ -23,6 +23,7 @@ from credo.errors import (
     listing,
     readable_count,
 )
+from credo.estimation.doubted_gates import doubted_gates
 from credo.estimation.learned_forms import forms_of, learned_findings, learned_form
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
@@ -187,7 +188,9 @@ def prepare(
     if uses_knowledge:
         cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
         together = table.counts if cases is None else merge(table.counts, cases)
-        cases = _added(cases, near_cases(model.knowledge, together))
+        gates = doubted_gates(model.knowledge, together)
+        cases = _added(_added(cases, near_cases(model.knowledge, together)), gates.cases)
+        table = replace(table, findings=(*table.findings, *gates.findings))
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from credo.errors import counted, listing
+from credo.knowledge.expressions import number_text
 from credo.knowledge.mistakes import LineMistake, python_error
 from credo.knowledge.names import (
     Name,
@@ -68,6 +69,8 @@ class Gate(FamilyStatement):
         What it follows from.
     least
         How many inputs have to happen, for "count".
+    confidence
+        How probable it is that the drawing is right; None: it is certain.
     span
         Where it is written; None for one that was made in Python.
     """
@@ -76,6 +79,7 @@ class Gate(FamilyStatement):
     kind: str
     inputs: tuple[GateTerm, ...]
     least: int = 0
+    confidence: float | None = None
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -85,9 +89,10 @@ class Gate(FamilyStatement):
 
     def __str__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
+        ending = "" if self.confidence is None else f" with confidence {number_text(self.confidence)}"
         if self.kind in (NOT, SAME):
-            return f"{name_text(self.child)} is {self.kind} {inputs}"
-        return f"{name_text(self.child)} is {self.least if self.kind == COUNT else self.kind} of {inputs}"
+            return f"{name_text(self.child)} is {self.kind} {inputs}{ending}"
+        return f"{name_text(self.child)} is {self.least if self.kind == COUNT else self.kind} of {inputs}{ending}"
 
 
 # The Python form ------------------------------------------------------------------------------------------------------
@@ -249,6 +254,7 @@ GATE = StatementRules(
     },
     _check,
     lambda statement, network: Kind("gate"),
+    modifiers=("confidence",),
     arcs=_arcs,
     ordered_variables=_orders,
 )
