@@ -22,6 +22,9 @@ from unittest.mock import patch
 
 import numpy as np
 import polars as pl
+from credo.sampling import posterior as posterior_module
+from credo.sampling.distributions import Hyperparameters
+from credo.sampling.prior_draws import PriorDraw, draw_from_prior, with_unseen
 
 import credo
 from credo.constraints.violations import excess_by_statement
@@ -29,9 +32,6 @@ from credo.estimation.prepare import PreparedModel, prepare_model
 from credo.knowledge import knowledge_for
 from credo.posterior.draws import PosteriorResult, cpt_draws
 from credo.questions.answers import query_network
-from credo.sampling import posterior as posterior_module
-from credo.sampling.distributions import Hyperparameters
-from credo.sampling.prior_draws import PriorDraw, draw_from_prior, with_unseen
 from credo.testing import with_missing_values
 from credo.types import Flags, Numbers
 from experiments.calibration.cases import EVERY, Case

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from credo.sampling.posterior import sample_chains
 
 import credo
 from credo.constraints.blocks import blocks_of
@@ -14,7 +15,6 @@ from credo.estimation.papers.interpolation import allowed_means, estimate_qmapc
 from credo.estimation.prepare import FOLDS
 from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.io.tables import stream_table
-from credo.sampling.posterior import sample_chains
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
 from credo.testing import true_statements

@@ -1,10 +1,11 @@
-"""The prior of one CPT whose distributions are summed over: a base with additive effects, and how closely it is followed.
+"""The prior of one CPT, its distributions summed over: a base with additive effects, and how closely it is followed.
 
 The distribution θ_j of a child with K states in configuration j of its P parents is
 
     θ_j | z_j = g  ~  Dirichlet(s_g · b_j)  or  Dirichlet(s_g / K)        z_j ~ π
 
-Components of the first kind follow the base closely (s_g large) or loosely, those of the second are free of it. The base is
+Components of the first kind follow the base closely (s_g large) or loosely, those of the second are free of it. The
+base is
 
     b_j  =  softmax(c + Σ_p f_p(v_p(j)))        f_p(v)  =  Σ_{u < v} (a_pu · x + e_pu) − mean over the states of p
 
@@ -13,9 +14,10 @@ where the child has more than two states). c ~ N(0, σ²), a_pu ~ N(0, τ_p²), 
 log ω_p/σ are normal around centres that the CPTs of a network share. Under an influence the a of that parent have its
 sign; under one that may be wrong, they have it with odds that are given.
 
-Given the counts N_j, θ and z are summed over: Σ_g π_g · Π_k rising(s_g b_jk, N_jk) / rising(s_g, n_j). What remains are a
-few coordinates with standard normal priors, (c, a, e, σ, τ, ω) divided by their widths, which Hamiltonian Monte Carlo
-updates together [Neal, 2011]. z and θ are drawn given these.
+Given the counts N_j, θ and z are summed over: Σ_g π_g · Π_k rising(s_g b_jk, N_jk) / rising(s_g, n_j). What remains are
+a few coordinates, (c, a, e, σ, τ, ω) divided by their widths, whose priors are standard normal, and the logarithms of
+gamma variates that are proportional to π. Hamiltonian Monte Carlo updates them together [Neal, 2011]; together with π,
+because a base that no distribution follows learns nothing. z and θ are drawn given these.
 """
 
 import cython
@@ -37,16 +39,15 @@ class AdditiveBase:
     """A chain of the base of one CPT: where it is, its updates, and draws of distributions given it."""
 
     def __init__(
-        self, sizes, states, parent_states, counts, strengths, least_unseen, following, centres, spreads, seed, signs=None,
-        barred=None, base=None, log_shares=None,
+        self, sizes, states, parent_states, counts, strengths, least_unseen, following, centres, spreads, seed,
+        signs=None, barred=None, base=None, log_shares=None,
     ):  # fmt: skip
         """`counts` (configurations, states) are not copied: call `count` after they change.
 
-        `base` (configurations, states) and `log_shares` are where others read them.
-
-        Without rows no distribution has a smaller strength than `least_unseen`: nothing is thought to be nearly certain
-        merely because it was never seen. The first `following` of the components, whose strengths are given, have the additive base. `signs` are those of
-        influences, (parents,), that must be right.
+        The first `following` of the components, whose strengths are given, have the additive base. Without rows no
+        distribution has a smaller strength than `least_unseen`: nothing is thought to be nearly certain merely because
+        it was never seen. `signs` are those of influences, (parents,), that must be right. `base` (configurations,
+        states) and `log_shares` are where others read them.
         """
         J, K, P = len(parent_states), states, len(sizes)
         increments = np.asarray(sizes, int) - 1
@@ -286,7 +287,7 @@ class AdditiveBase:
     def has_sign(self, p: cython.Py_ssize_t, sign: cython.double) -> cython.bint:
         """Whether all effects of a parent have this sign."""
         u: cython.Py_ssize_t
-        for u in range(self.first_increment[p], self.first_increment[p + 1]):
+        for u in range(self.first_increment[p], self.first_increment[p + 1]):  # noqa: SIM110
             if sign * self.slope(p, u) < 0.0:
                 return False
         return True
@@ -625,8 +626,8 @@ class AdditiveBase:
         the base, moved into the order that the configurations with coordinates leave; a few proposals from the prior
         for each configuration, accepted where the order holds, make a draw of it.
 
-        `strides` lead from a configuration to that with the parent's next state; `signs` say whether a parent raises the
-        child (1), lowers it (-1), or neither; `low` and `high`, (configurations, states), are room to work in.
+        `strides` lead from a configuration to that with the parent's next state; `signs` say whether a parent raises
+        the child (1), lowers it (-1), or neither; `low` and `high`, (configurations, states), are room to work in.
         """
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t

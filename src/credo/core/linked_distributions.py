@@ -1,8 +1,8 @@
 """Distributions that statements link: draws along lines, whose density is a Dirichlet part times the statements.
 
-Given its component, distribution θ_j has the Dirichlet parameters α_j = N_j + s_g·b_j. Every statement is a set of linear
-inequalities: one that must hold bounds each line, one that may be wrong multiplies the density by its odds where all of
-its inequalities hold. Four kinds of moves leave that density as it is:
+Given its component, distribution θ_j has the Dirichlet parameters α_j = N_j + s_g·b_j. Every statement is a set of
+linear inequalities: one that must hold bounds each line, one that may be wrong multiplies the density by its odds where
+all of its inequalities hold. Four kinds of moves leave that density as it is:
 
 - probability moves between two states of one distribution: a Beta variate, cut off where statements end it;
 - a distribution is drawn anew as if it had no statements, and some of those linked with it follow by the same change of
@@ -41,14 +41,14 @@ class LinkedDistributions:
     """The moves of all distributions of a chain that statements link."""
 
     def __init__(
-        self, first_cell, family, theta, counts, base, log_shares, strengths, least_unseen, following, barred, rows, statement, support,
-        held, seed,
+        self, first_cell, family, theta, counts, base, log_shares, strengths, least_unseen, following, barred, rows,
+        statement, support, held, seed,
     ):  # fmt: skip
         """Vectors of cells are not copied; `log_shares` are those of each family, (families, components).
 
-        `rows` are (starts, cells, coefficients, bounds) of inequalities; `statement` the number of the doubted statement
-        that a row belongs to, or -1, and `support` the log odds of each. Of distributions that are `held` others move
-        the probabilities; their components are drawn here.
+        `rows` are (starts, cells, coefficients, bounds) of inequalities; `statement` is the number of the doubted
+        statement that a row belongs to, or -1, and `support` the log odds of each. Of distributions that are `held`
+        others move the probabilities; their components are drawn here.
         """
         starts, cells, coefficients, bounds = rows
         self.rows, self.statements = len(bounds), len(support)
@@ -370,7 +370,7 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move_pair(self, d: cython.Py_ssize_t, k: cython.Py_ssize_t, l: cython.Py_ssize_t) -> cython.void:
+    def move_pair(self, d: cython.Py_ssize_t, k: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
         """Probability moves from one state of a distribution to another, where `alpha` is prepared."""
         t: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -379,16 +379,16 @@ class LinkedDistributions:
         lowest: cython.double = -INFINITY
         highest: cython.double = INFINITY
         own: cython.double = self.theta[first + k]
-        other: cython.double = self.theta[first + l]
+        other: cython.double = self.theta[first + to]
         total: cython.double = own + other
         low: cython.double
         high: cython.double
         y: cython.double
         changed: cython.double
-        if not (self.alpha[k] > 0.0 and self.alpha[l] > 0.0 and own > 0.0 and other > 0.0):
+        if not (self.alpha[k] > 0.0 and self.alpha[to] > 0.0 and own > 0.0 and other > 0.0):
             return
         for t in range(self.touch_starts[d], self.touch_starts[d + 1]):
-            c = self.coefficients[self.touch_places[t] + k] - self.coefficients[self.touch_places[t] + l]
+            c = self.coefficients[self.touch_places[t] + k] - self.coefficients[self.touch_places[t] + to]
             if c == 0.0:
                 continue
             if self.statement[self.touch_rows[t]] >= 0:
@@ -402,13 +402,13 @@ class LinkedDistributions:
         y = log(own / other)
         if not low < high:
             return
-        y = self.draw_in_interval(self.alpha[k], self.alpha[l], min(max(y, low), high), low, high)
+        y = self.draw_in_interval(self.alpha[k], self.alpha[to], min(max(y, low), high), low, high)
         own, other = total / (1.0 + exp(-y)), total / (1.0 + exp(y))
         if not (own > LEAST and other > LEAST):
             return
         for i in range(self.first_cell[d + 1] - first):
             self.proposal[i] = self.previous[i] = self.theta[first + i]
-        self.proposal[k], self.proposal[l] = own, other
+        self.proposal[k], self.proposal[to] = own, other
         self.begin_change()
         self.change(d, cython.address(self.proposal[0]))
         changed = self.support_change()
@@ -423,14 +423,14 @@ class LinkedDistributions:
     def move_within(self, d: cython.Py_ssize_t) -> cython.void:
         """The component of a distribution, then moves between pairs of its states."""
         k: cython.Py_ssize_t
-        l: cython.Py_ssize_t
+        to: cython.Py_ssize_t
         first: cython.Py_ssize_t = self.first_cell[d]
         K: cython.Py_ssize_t = self.first_cell[d + 1] - first
         self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[first])))
         self.prepare(d)
         for k in range(K if K > 2 else K - 1):
-            l = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (K - 1))
-            self.move_pair(d, k, l if l < k else l + 1)
+            to = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (K - 1))
+            self.move_pair(d, k, to if to < k else to + 1)
 
     @cython.cfunc
     @cython.nogil

@@ -3,8 +3,8 @@
     log width ~ N(μ_kind, spread²)        μ_kind ~ N(centre, deviation²)
     π_i ~ Dirichlet(κ·ϖ)        ϖ ~ Dirichlet(α)
 
-Given the widths, μ is normal. Given the components of its configurations, π_i is a Dirichlet variate; ϖ is one given in how
-many groups the configurations of each CPT that have a component came [Antoniak, 1974].
+Given the widths, μ is normal. Given the components of its configurations, π_i is a Dirichlet variate; ϖ is one given in
+how many groups the configurations of each CPT that have a component came [Antoniak, 1974].
 """
 
 import cython

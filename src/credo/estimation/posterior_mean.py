@@ -66,7 +66,7 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
 
 
 def _made_exact(problem: Problem, means: Mapping[str, Numbers]) -> Mapping[str, Numbers]:
-    """The nearest CPTs at which what holds in draws within a width holds exactly, and products, whose set is not convex."""
+    """The nearest CPTs at which equalities hold exactly, and products, which the mean of draws can miss."""
     theta, constraints = problem.layout.pack({**problem.model.network.cpts, **means}), problem.model.constraints
     hard = constraints.linear.take(constraints.linear.hard)
     missed = set(hard.statements[hard.excess(theta) > HOLDS_WITHIN].tolist())

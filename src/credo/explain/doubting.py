@@ -245,7 +245,8 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     The weight of a draw is 1/(r·w) where the statement is true, else 1/(1 − r); the expectation of it given what is
     true, where r is learned.
     """
-    assert problem.model.doubts is not None and posterior.doubt is not None
+    assert problem.model.doubts is not None
+    assert posterior.doubt is not None
     doubts = replace(problem.model.doubts, log_widening=posterior.doubt.log_widening)
     true = np.moveaxis(posterior.doubt.truth, -1, 0).reshape(len(doubts), -1)
     draws = posterior.draws.reshape(-1, posterior.layout.size)

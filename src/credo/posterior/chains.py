@@ -81,8 +81,8 @@ class Chain:
             self.families.append(
                 AdditiveBase(
                     family.sizes, family.states, family.parent_states[family.kept], self._counts[cells].reshape(shape),
-                    strengths, constants.least_unseen, len(constants.following), centres, spreads, [*seed, number], family.signs,
-                    model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
+                    strengths, constants.least_unseen, len(constants.following), centres, spreads, [*seed, number],
+                    family.signs, model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
                 )
             )  # fmt: skip
             self._is_linked.append(is_linked[distribution : distribution + shape[0]])

@@ -100,7 +100,8 @@ def sampled_model(
     """Which configurations have coordinates, and what bounds them.
 
     An influence alone bounds neighbours among the configurations with coordinates; the others are put between them
-    when a draw is made. One that may be wrong is about the base alone. All other statements give coordinates to every configuration they name.
+    when a draw is made. One that may be wrong is about the base alone. All other statements give coordinates to every
+    configuration they name.
     """
     place_of = {number: place for place, number in enumerate(doubted.tolist())}
     by_child: dict[str, dict[str, int]] = {}

@@ -43,7 +43,7 @@ class Renaming:
 def renaming_of_draws(
     layout: Layout, names: Sequence[str], groups: StateGroups, reference: Mapping[str, Numbers]
 ) -> Callable[[Numbers], Numbers] | None:
-    """What gives draws of all cells, (draws, cells), the names of the reference; None where no state is exchangeable."""
+    """What names states in draws, (draws, cells), as the reference does; None where no state is exchangeable."""
     network, learned, found = layout.network, set(names), []
     values = (
         layout.pack({name: reference.get(name, network.cpt_array(name)) for name in layout.names}) if groups else None

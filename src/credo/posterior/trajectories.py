@@ -1,4 +1,4 @@
-"""Trajectories of distributions through log-odds: on the likelihood of incomplete rows, along statements on whole networks.
+"""Trajectories of distributions through log-odds: on the likelihood of incomplete rows, and along statements.
 
 Hamiltonian Monte Carlo [Neal, 2011] with the derivatives of smooth factors. By Fisher's identity those of
 log p(observed | θ) with respect to log θ are EM's expected counts. Half a step leads to a point between: inside of all
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from credo.posterior.walls import Walls, are_kept, excesses, normal, true_statements
-from credo.types import Flags, Numbers
+from credo.types import Flags, Indices, Numbers
 
 MOST_STEPS = 12
 LENGTH = 1.6  # of a trajectory; a quarter of a period where the masses are right
@@ -30,7 +30,7 @@ class Trajectories:
 
     def __init__(
         self,
-        starts: Numbers,  # (distributions,) the first cell of each, in vectors of all cells
+        starts: Indices,  # (distributions,) the first cell of each, in vectors of all cells
         moving: Flags,  # (cells,)
         walls: Sequence[Walls],
         seed: list[int],
@@ -55,8 +55,9 @@ class Trajectories:
     def run(self, theta: Numbers, shapes: Numbers, factors: Sequence[Smooth], support: Numbers, adapting: bool) -> bool:
         """One trajectory from θ, which is changed where it is accepted.
 
-        `shapes` are Dirichlet parameters, `factors` multiply their density, and `support` are the log odds of statements
-        that may be wrong. Half of the trajectories keep those that are true, as walls; the others do not see them.
+        `shapes` are Dirichlet parameters, `factors` multiply their density, and `support` are the log odds of
+        statements that may be wrong. Half of the trajectories keep those that are true, as walls; the others
+        do not see them.
         """
         moving = self._moving
         logs = np.where(moving, np.log(np.maximum(theta, LEAST)), 0.0)
@@ -126,7 +127,7 @@ class Trajectories:
             self._log_step = min(max(self._log_step, -7.0), 0.3)
             self._mean_log_step += (self._log_step - self._mean_log_step) / (0.2 * self._adapted + 1.0)
 
-    def redraw(self, theta: Numbers, shapes: Numbers, cells: Sequence[Numbers], support: Numbers) -> None:
+    def redraw(self, theta: Numbers, shapes: Numbers, cells: Sequence[Indices], support: Numbers) -> None:
         """Draw some distributions anew as if there were no walls, all together; kept where the walls are."""
         found = excesses(self._walls, theta)
         true = true_statements(self._walls, found, len(support))

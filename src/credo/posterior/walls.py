@@ -1,4 +1,4 @@
-"""The statements that trajectories of whole networks keep, as functions of all CPTs: linear ones, products, any probability.
+"""The statements that trajectories keep, as functions of all CPTs: linear ones, products, any probability.
 
 Every wall tells by how much it is violated at a point, and its derivatives there. So trajectories need not know which
 kinds there are, and a further kind is one more class with these two methods.
@@ -26,7 +26,9 @@ LEAST = 1e-300
 class Walls(Protocol):
     """Constraints on all CPTs."""
 
-    statements: Indices  # (constraints,) the place of each among the statements that may be wrong, or -1
+    @property
+    def statements(self) -> Indices:
+        """The place of each among the statements that may be wrong, or -1: (constraints,)."""
 
     def excess(self, theta: Numbers) -> Numbers:
         """By how much each is violated, negative where it holds: (constraints,)."""
