@@ -136,12 +136,12 @@ def test_the_picture_is_saved_as_svg_and_png(learned_tab: Tab) -> None:
     expect(page.get_by_role("button", name="Clear evidence (1)")).to_be_visible()
     page.get_by_label("Save the picture").click()
     with page.expect_download() as svg:
-        page.get_by_role("button", name="As SVG").click()
+        page.get_by_role("button", name="As SVG", exact=True).click()
     content = Path(svg.value.path()).read_text(encoding="utf-8")
     assert svg.value.suggested_filename == "heart.svg"
     assert all(name in content for name in ("disease", "abnormal", "100%", "<style"))
     with page.expect_download() as png:
-        page.get_by_role("button", name="As PNG").click()
+        page.get_by_role("button", name="As PNG", exact=True).click()
     data = Path(png.value.path()).read_bytes()
     assert data.startswith(b"\x89PNG")
     assert len(data) > 10_000
