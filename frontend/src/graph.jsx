@@ -11,6 +11,7 @@ import {
   Position,
   ReactFlow,
   ReactFlowProvider,
+  ViewportPortal,
   getBezierPath,
   useNodesState,
   useReactFlow,
@@ -74,6 +75,26 @@ function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetP
   const path = straight ?? curve(data.points);
   return <BaseEdge id={id} path={path} markerEnd={markerEnd} className={data?.kind} interactionWidth={18} style={data?.width && !selected ? { strokeWidth: data.width } : undefined} />;
 }
+
+// All arrows of a very large network that is far away, as a few lines: nobody could hit one of them there.
+const FarArrows = memo(({ edges, boxOf }) => {
+  const paths = {};
+  for (const { source, target, data } of edges) {
+    const [from, to] = [boxOf(source), boxOf(target)];
+    const ends = [[from.x + from.width / 2, from.y + from.height], [from.x + from.width / 2, from.y + from.height], [to.x + to.width / 2, to.y]];
+    paths[data.kind] = (paths[data.kind] ?? "") + curve(data.points ?? ends);
+  }
+  return (
+    <ViewportPortal>
+      <svg className="far-arrows" aria-hidden="true">
+        {Object.entries(paths).map(([kind, path]) => (
+          <path key={kind} d={path} className={`react-flow__edge-path ${kind}`} />
+        ))}
+      </svg>
+    </ViewportPortal>
+  );
+});
+const NO_EDGES = [];
 
 const TIPS = Object.fromEntries(
   ["raises", "lowers", "neutral"].map((kind) => [kind, { type: MarkerType.ArrowClosed, markerUnits: "userSpaceOnUse", width: 20, height: 20, color: `var(--${kind})` }]),
@@ -271,6 +292,7 @@ function Flow() {
   const { clear, show } = useStudio.getState();
   const selected = useStudio((s) => s.selectedArc);
   const far = useStore((s) => s.transform[2] < FAR);
+  const bare = far && network.variables.length > MOST_DRAWN;
   const flow = useReactFlow();
   // Boxes that somebody moved stay there, after a reload and after the next start too.
   const positions = useStudio((s) => s.arrangement?.positions);
@@ -481,7 +503,7 @@ function Flow() {
         className={far ? "far" : ""}
         nodes={nodes}
         onNodesChange={onNodesChange}
-        edges={edges}
+        edges={bare ? NO_EDGES : edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         minZoom={0.05}
@@ -507,6 +529,7 @@ function Flow() {
         onConnect={({ source, target }) => useStudio.getState().edit?.({ op: "add_arc", parent: source, child: target })}
       >
         <Background gap={24} size={1} />
+        {bare && <FarArrows edges={edges} boxOf={boxOf} />}
         {far && <FarNames variables={inOrder} boxOf={boxOf} keyOf={keyOf} />}
         {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
         <Panel position="top-right" className="export">

@@ -47,6 +47,25 @@ def test_a_large_network_is_readable_as_a_whole_and_a_variable_is_found(chromium
 
 
 @pytest.mark.slow
+def test_a_very_large_network_is_drawn_without_what_nobody_can_see(chromium: Browser, tmp_path: Path) -> None:
+    network = made_up_network(450, (2, 3), (0.3, 0.7), seed=3)
+    write_network(network, tmp_path / "large.bif")
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
+        page = tab.page
+        expect(page.locator(".far-arrows path").first).to_be_attached()
+        expect(page.locator(".react-flow__node")).to_have_count(450)
+        assert page.locator(".state").count() == page.locator(".react-flow__edge").count() == 0
+        wanted = network.names[77]
+        page.get_by_label("Find a variable in the network").fill(wanted)
+        page.keyboard.press("Enter")
+        box = page.get_by_role("group", name=f"Variable {wanted}", exact=True)
+        expect(box.locator(".state").first).to_be_in_viewport()
+        expect(page.locator(".far-arrows")).to_have_count(0)
+        expect(page.locator(".react-flow__edge").first).to_be_attached()
+        assert tab.complaints == []
+
+
+@pytest.mark.slow
 def test_a_table_that_is_not_written_as_usual_is_opened(tab: Tab) -> None:
     (tab.folder / "fever.csv").write_bytes("grippé|fever\nno|37,1\nyes|38,5\nno|36,8\nyes|39,0\n".encode("cp1252"))
     page = tab.page
