@@ -195,8 +195,9 @@ def prepare(
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)
     if forms := forms_of(model.knowledge):
-        learned = [learned_form(each, model.knowledge, table.counts) for each in forms]
-        model = replace(model, form_priors=form_priors(model.knowledge, learned))
+        learned = tuple(learned_form(each, model.knowledge, table.counts) for each in forms)
+        if learned != forms:
+            model = replace(model, form_priors=form_priors(model.knowledge, learned))
         table = replace(table, findings=(*table.findings, *learned_findings(forms, learned)))
     added = None
     if uses_knowledge and (add_rows or (named or choose_method("auto", prior is not None)).estimate_drawing is None):
