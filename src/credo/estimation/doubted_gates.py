@@ -1,13 +1,13 @@
 """Gates that may be wrong, as cases of the CPT of their child: "the drawing is right with probability 0.9".
 
-If the drawing is right, each distribution θ_j of the child is that of the gate, g_j, which has all of its mass in one of
-K states; if it is wrong, it has nothing to do with it, or the gate holds roughly, with one of the weights s:
+If the drawing is right, each distribution θ_j of the child is that of the gate, g_j, which has all of its mass in one
+of K states; if it is wrong, it has nothing to do with it, or the gate holds roughly, with one of the weights s:
 
     θ_j ~ Dirichlet(½ + s·g_j),        s = 10⁶ with probability r, and 1000, 100, 10, 1, 0 with (1 − r)/5 each.
 
-Counts n change these by their marginal likelihood, Π_j B(½ + s·g_j + n_j) / B(½ + s·g_j). The gate then counts as t cases
-in each configuration, so that an unseen configuration has the same expected share of other states than the gate's as
-under all weights together, E = Σ_s P(s | n)·(K − 1)/2 / (K/2 + s) = (K − 1)/2 / (K/2 + t).
+Counts n change these by their marginal likelihood, Π_j B(½ + s·g_j + n_j) / B(½ + s·g_j). The gate then counts as t
+cases in each configuration, so that an unseen configuration has the same expected share of other states than the gate's
+as under all weights together, E = Σ_s P(s | n)·(K − 1)/2 / (K/2 + s) = (K − 1)/2 / (K/2 + t).
 """
 
 from __future__ import annotations
