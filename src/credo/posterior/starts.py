@@ -31,7 +31,8 @@ def starting_points(
     """One θ for each chain, (cells of the layout,)."""
     starts = [_around(layout, counts, rng) for _ in range(chains)]
     for block in blocks:
-        widened = replace(block, linear=_widened(block))
+        linear = _widened(block)
+        widened = replace(block, linear=linear, constraint_numbers=np.arange(len(linear)))
         interior = interior_of(widened)
         if interior is None:
             raise InfeasibleError
