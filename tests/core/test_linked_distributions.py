@@ -173,7 +173,6 @@ NO_ZEROS = "probabilities below 1e-300 are refused, which most draws around an e
 FAULTS = {
     **dict.fromkeys(
         (
-            "a comparison",
             "a comparison without rows",
             "an equality",
             "an order of three",

@@ -15,8 +15,7 @@ from scipy.special import gammaln, logsumexp
 from credo.posterior.chains import PriorConstants
 from credo.posterior.convergence import effective_sizes
 
-ROUNDS = 400  # of proposals
-MOST_LEFT = 0.002  # of bases under which no proposal satisfies the statements
+ROUNDS = 60  # of proposals
 
 Theta = Mapping[str, np.ndarray]  # (draws, configurations, states) of each variable
 Holds = Callable[[Theta], np.ndarray]  # (draws,) whether the statements are true
@@ -142,26 +141,34 @@ def draw_distributions(
     return normalised(np.where(shapes > 0.0, log_gammas(rng, np.maximum(shapes, 1e-30)), -np.inf))
 
 
+@dataclass(frozen=True)
+class Posterior:
+    """Independent draws."""
+
+    theta: Mapping[str, np.ndarray]  # (draws, configurations, states)
+    size: float  # what the weighed draws of bases are worth
+    left: float  # the share of bases under which the statements are too rare to be met
+
+
 def modular_posterior(
     families: Mapping[str, Family],
     holds: Holds | None = None,
     *,
     seed: int = 0,
-    proposals: int = 200_000,
-    draws: int = 20_000,
+    proposals: int = 60_000,
+    draws: int = 10_000,
     constants: PriorConstants | None = None,
-    roots_teach: bool = False,
-) -> tuple[dict[str, np.ndarray], float]:
-    """Draws of all distributions, and what their bases are worth as independent draws."""
+) -> Posterior:
+    """Draws of all distributions."""
     constants = constants or PriorConstants()
     rng = np.random.default_rng(seed)
     centres = constants.centres + np.array(constants.deviations) * rng.normal(size=(proposals, 3))
     shares = rng.dirichlet(constants.shares, size=proposals)
     bases = {name: draw_bases(rng, family, centres, shares, constants) for name, family in families.items()}
     evidence = {name: log_evidence(family, bases[name], constants) for name, family in families.items()}
-    log_weights = np.zeros(proposals)  # roots have no base, and teach the others nothing about shares
+    log_weights = np.zeros(proposals)
     for name, own in evidence.items():
-        if families[name].sizes or roots_teach:
+        if families[name].sizes:  # roots have no base, and teach the others nothing about shares
             log_weights += logsumexp(own, axis=2).sum(axis=1)
     weights = np.exp(log_weights - np.max(log_weights))
     size = float(weights.sum() ** 2 / (weights**2).sum())
@@ -170,7 +177,7 @@ def modular_posterior(
     theta = {name: np.zeros((draws, *family.counts.shape)) for name, family in families.items()}
     left = np.arange(draws)
     for _ in range(ROUNDS):
-        tried = np.repeat(left, max(1, draws // (2 * len(left))))
+        tried = np.repeat(left, max(1, draws // len(left)))
         own, new = chosen[tried], {}
         for name, family in families.items():
             new[name] = draw_distributions(rng, family, bases[name].take(own), evidence[name][own], constants)
@@ -181,15 +188,17 @@ def modular_posterior(
         left = np.setdiff1d(left, found)
         if not len(left):
             break
-    assert len(left) <= MOST_LEFT * draws, f"{len(left)} of {draws} bases leave no room for the statements"
-    keep = np.setdiff1d(np.arange(draws), left)
-    return {name: values[keep] for name, values in theta.items()}, 1.0 / (1.0 / size + 1.0 / draws)
+    kept = np.setdiff1d(np.arange(draws), left)
+    return Posterior(
+        {name: values[kept] for name, values in theta.items()}, 1.0 / (1.0 / size + 1.0 / draws), len(left) / draws
+    )
 
 
-def tensions(chains: np.ndarray, independent: np.ndarray, size: float) -> np.ndarray:
+def tensions(chains: np.ndarray, independent: np.ndarray, size: float, left: float = 0.0) -> np.ndarray:
     """By how many standard errors draws of chains (chains, draws, …) differ from independent ones (draws, …).
 
     Of the mean, and of the shares of draws that are not above five quantiles of the independent ones: (6, …).
+    `left` is the share of independent draws that are missing.
     """
     found = []
     ends = np.clip(np.quantile(independent, [0.025, 0.25, 0.5, 0.75, 0.975], axis=0), 1e-4, 1.0 - 1e-4)
@@ -201,5 +210,6 @@ def tensions(chains: np.ndarray, independent: np.ndarray, size: float) -> np.nda
         sizes = np.maximum(effective_sizes(flat), 1.0).reshape(shape)
         variance = np.maximum(other.var(axis=0), own.var(axis=(0, 1)))
         error = np.sqrt(variance * (1.0 / sizes + 1.0 / size)) + 3e-4
-        found.append((own.mean(axis=(0, 1)) - other.mean(axis=0)) / error)
+        difference = own.mean(axis=(0, 1)) - other.mean(axis=0)
+        found.append(np.sign(difference) * np.maximum(np.abs(difference) - left, 0.0) / error)
     return np.array(found)
