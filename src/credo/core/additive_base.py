@@ -397,6 +397,8 @@ class AdditiveBase:
         after: cython.double
         chance: cython.double
         difference: cython.double
+        if self.parents == 0:
+            return  # no base, and the shares are those of the network
         if self.seen_count == 0:
             for i in range(self.effects_end):
                 self.x[i] = normal(cython.address(self.random[0]))

@@ -403,9 +403,7 @@ class LinkedDistributions:
         if not low < high:
             return
         y = self.draw_in_interval(self.alpha[k], self.alpha[to], min(max(y, low), high), low, high)
-        own, other = total / (1.0 + exp(-y)), total / (1.0 + exp(y))
-        if not (own > LEAST and other > LEAST):
-            return
+        own, other = max(total / (1.0 + exp(-y)), LEAST), max(total / (1.0 + exp(y)), LEAST)
         for i in range(self.first_cell[d + 1] - first):
             self.proposal[i] = self.previous[i] = self.theta[first + i]
         self.proposal[k], self.proposal[to] = own, other
@@ -472,6 +470,7 @@ class LinkedDistributions:
         ratio: cython.double = 0.0
         scale: cython.double
         possible: cython.bint = True
+        component: int32_t = self.component[d]
         self.choose_followers(d)
         if renewing:
             highest, total = -INFINITY, 0.0
@@ -512,8 +511,11 @@ class LinkedDistributions:
                 total += self.proposal[at + k]
             for k in range(K):
                 self.proposal[at + k] /= total
-                possible = possible and (self.proposal[at + k] > LEAST or self.barred[first + k] != 0.0)
+                if self.barred[first + k] == 0.0 and not self.proposal[at + k] > LEAST:
+                    possible = possible and i == 0  # followers could not come back
+                    self.proposal[at + k] = LEAST
             if not possible:
+                self.component[d] = component
                 return
             if i > 0 or not renewing:
                 ratio += self.mixture(e, cython.address(self.proposal[at]))
@@ -521,6 +523,7 @@ class LinkedDistributions:
                     if self.barred[first + k] == 0.0:
                         ratio += (self.counts[first + k] + 1.0) * log(self.proposal[at + k])
         if not ratio > -700.0:
+            self.component[d] = component
             return
         self.begin_change()
         for i in range(self.chosen_count):
@@ -530,6 +533,7 @@ class LinkedDistributions:
         if log(uniform(cython.address(self.random[0]))) < ratio:
             self.accepted += 1.0
             return
+        self.component[d] = component
         self.undo(self.changed)
         for i in range(self.chosen_count):
             first = self.first_cell[self.chosen[i]]
@@ -577,6 +581,9 @@ class LinkedDistributions:
             first = self.first_cell[self.row_distributions[t]]
             K = self.first_cell[self.row_distributions[t] + 1] - first
             c[side] = inside[side] = outside[side] = a[side] = b[side] = 0.0
+            self.component[self.row_distributions[t]] = self.draw_level(
+                self.mixture(self.row_distributions[t], cython.address(self.theta[first]))
+            )
             self.prepare(self.row_distributions[t])
             for k in range(K):
                 p = self.coefficients[self.touch_places[t] + k]
@@ -639,14 +646,13 @@ class LinkedDistributions:
                 high = move
 
     def draw_components(self):
-        """The components of distributions that others move, given their probabilities."""
+        """The components of all of them, given their probabilities."""
         i: cython.Py_ssize_t
         d: cython.Py_ssize_t
         with cython.nogil:
             for i in range(self.linked.shape[0]):
                 d = self.linked[i]
-                if self.held[d]:
-                    self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[self.first_cell[d]])))
+                self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[self.first_cell[d]])))
 
     def shapes(self, out: cython.double[::1]):
         """The Dirichlet parameters of linked distributions given their components, counts included."""

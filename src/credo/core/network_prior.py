@@ -89,9 +89,11 @@ class NetworkPrior:
         for family in self.families:
             for g in range(components):
                 self.shapes[g] = self.concentration * self.shares[g]
-            if family.parents:
-                for i in range(family.seen_count):
-                    self.shapes[family.component[family.seen[i]]] += 1.0
+            if family.parents == 0:  # of one distribution, whose shares are summed over
+                family.set_shares(self.shares, self.shapes)
+                continue
+            for i in range(family.seen_count):
+                self.shapes[family.component[family.seen[i]]] += 1.0
             dirichlet(cython.address(self.shapes[0]), cython.address(self.drawn[0]), components, random)
             for g in range(components):
                 self.drawn[g] = max(self.drawn[g], LEAST_SHARE)

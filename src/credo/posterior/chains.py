@@ -166,6 +166,7 @@ class Chain:
             shapes[model.cells] = own_shapes - self._counts
         trajectories.run(self._whole, shapes, factors, self._support, adapting)
         self._theta[:] = self._whole[model.cells]
+        self._linked.evaluate()
 
     def _some_held(self) -> list[Indices]:
         """The cells of some distributions of one CPT, for a few CPTs, among those that trajectories alone move."""
