@@ -15,7 +15,8 @@ from scipy.special import gammaln, logsumexp
 from credo.posterior.chains import PriorConstants
 from credo.posterior.convergence import effective_sizes
 
-ROUNDS = 60  # of proposals
+ROUNDS = 150
+PROPOSALS = 15_000  # of distributions in a round, at least
 
 Theta = Mapping[str, np.ndarray]  # (draws, configurations, states) of each variable
 Holds = Callable[[Theta], np.ndarray]  # (draws,) whether the statements are true
@@ -177,7 +178,7 @@ def modular_posterior(
     theta = {name: np.zeros((draws, *family.counts.shape)) for name, family in families.items()}
     left = np.arange(draws)
     for _ in range(ROUNDS):
-        tried = np.repeat(left, max(1, draws // len(left)))
+        tried = np.repeat(left, max(1, PROPOSALS // len(left)))
         own, new = chosen[tried], {}
         for name, family in families.items():
             new[name] = draw_distributions(rng, family, bases[name].take(own), evidence[name][own], constants)
