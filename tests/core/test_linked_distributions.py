@@ -168,23 +168,9 @@ CASES: dict[str, Case] = {
 }
 
 
-OLD_COMPONENT = "events move under a component that was not drawn given the distribution as it is"
-NO_ZEROS = "probabilities below 1e-300 are refused, which most draws around an extreme base have"
-FAULTS = {
-    **dict.fromkeys(
-        (
-            "a comparison without rows",
-            "an equality",
-            "an order of three",
-            "unequal weights",
-            "two doubts",
-            "impossible states",
-            "no rows, impossible states",
-        ),
-        OLD_COMPONENT,
-    ),
-    **dict.fromkeys(("extreme bases", "an extreme base and a slack bound", "an extreme base with rows"), NO_ZEROS),
-}
+FLOOR = "probabilities below 1e-300, which most draws around an extreme base have, are all put there"
+BARRED = "followers move by variates whose sum is not one, which no move takes back where other states are impossible"
+FAULTS = {"extreme bases": FLOOR, "an extreme base with rows": FLOOR, "no rows, impossible states": BARRED}
 
 
 def cases(names: Sequence[str]) -> list[object]:
