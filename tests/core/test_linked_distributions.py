@@ -39,7 +39,7 @@ def linked(case: Case, seed: int = 0, shares: np.ndarray = SHARES) -> tuple[Link
     moves = LinkedDistributions(
         np.arange(0, n * states + 1, states), np.zeros(n), theta, case.counts.astype(float).ravel(),
         case.base.ravel().copy(), np.log(shares)[None], (*CONSTANTS.following, *CONSTANTS.free),
-        CONSTANTS.least_unseen, [len(CONSTANTS.following)], barred.ravel(),
+        CONSTANTS.least_unseen, case.counts.sum(axis=1) > 0.0, [len(CONSTANTS.following)], barred.ravel(),
         (
             starts,
             np.array([cell for cells, _, _ in case.rows for cell in cells], np.int64),

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 cdef class AdditiveBase:
     cdef public Py_ssize_t states, parents, configurations, increments, components, following, unused, coordinates, effects_end
     cdef public bint has_data
-    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen
+    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen, known
     cdef int32_t[:, ::1] parent_states
     cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, rising, falling, concentrations, responsibility
     cdef double[:, ::1] counts, barred, base, constant
@@ -17,6 +17,7 @@ cdef class AdditiveBase:
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
 
+    cdef double strength(self, bint known, Py_ssize_t g) noexcept nogil
     cdef void compute_shares(self) noexcept nogil
     cdef void compute_widths(self) noexcept nogil
     cdef double slope(self, Py_ssize_t p, Py_ssize_t u) noexcept nogil

@@ -39,15 +39,15 @@ class AdditiveBase:
     """A chain of the base of one CPT: where it is, its updates, and draws of distributions given it."""
 
     def __init__(
-        self, sizes, states, parent_states, counts, strengths, least_unseen, following, centres, spreads, seed,
+        self, sizes, states, parent_states, counts, strengths, least_unseen, known, following, centres, spreads, seed,
         signs=None, barred=None, base=None, log_shares=None,
     ):  # fmt: skip
         """`counts` (configurations, states) are not copied: call `count` after they change.
 
-        The first `following` of the components, whose strengths are given, have the additive base. Without rows no
-        distribution has a smaller strength than `least_unseen`: nothing is thought to be nearly certain merely because
-        it was never seen. `signs` are those of influences, (parents,), that must be right. `base` (configurations,
-        states) and `log_shares` are where others read them.
+        The first `following` of the components, whose strengths are given, have the additive base. Where no rows are
+        `known` (configurations,) no strength is below `least_unseen`: nothing is thought to be nearly certain merely
+        because it was never seen. `signs` are those of influences, (parents,), that must be right. `base`
+        (configurations, states) and `log_shares` are where others read them.
         """
         J, K, P = len(parent_states), states, len(sizes)
         increments = np.asarray(sizes, int) - 1
@@ -64,7 +64,7 @@ class AdditiveBase:
         self.counts = counts
         self.barred = np.where(np.zeros((J, K), bool) if barred is None else barred, BARRED, 0.0)
         self.strengths, self.components = np.asarray(strengths, float), len(strengths)
-        self.least_unseen = least_unseen
+        self.least_unseen, self.known = least_unseen, np.asarray(known, np.int32)
         self.following, self.unused = (following, 0) if P else (0, following)
         self.shares = np.zeros(self.components)
         self.log_shares = np.zeros(self.components) if log_shares is None else log_shares
@@ -135,16 +135,26 @@ class AdditiveBase:
                 self.seen[self.seen_count] = j
                 self.seen_count += 1
                 for g in range(self.components):
-                    self.constant[j, g] = -log_rising(self.strengths[g], self.total[j], cython.address(slope))
+                    self.constant[j, g] = -log_rising(
+                        self.strength(self.known[j], g), self.total[j], cython.address(slope)
+                    )
                     if g >= self.following:
                         for k in range(self.states):
                             if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
                                 self.constant[j, g] += log_rising(
-                                    self.strengths[g] / allowed, self.counts[j, k], cython.address(slope)
+                                    self.strength(self.known[j], g) / allowed, self.counts[j, k], cython.address(slope)
                                 )
         self.has_data = self.seen_count > 0
 
     # The density ------------------------------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def strength(self, known: cython.bint, g: cython.Py_ssize_t) -> cython.double:
+        """s_g of a configuration of which rows are known, or not."""
+        return self.strengths[g] if known else max(self.strengths[g], self.least_unseen)
 
     @cython.cfunc
     @cython.nogil
@@ -230,7 +240,7 @@ class AdditiveBase:
             out[k] = exp(out[k] - highest)
             total += out[k]
         for k in range(self.states):
-            out[k] = max(out[k] / total, LEAST)
+            out[k] = max(out[k] / total, LEAST) if barred == cython.NULL or barred[k] == 0.0 else 0.0
 
     @cython.cfunc
     @cython.nogil
@@ -249,9 +259,9 @@ class AdditiveBase:
                 for k in range(self.states):
                     if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
                         self.level[g] += log_rising(
-                            self.strengths[g] * self.base[j, k], self.counts[j, k], cython.address(slope)
+                            self.strength(self.known[j], g) * self.base[j, k], self.counts[j, k], cython.address(slope)
                         )
-                        self.ratios[g, k] = slope * self.strengths[g]
+                        self.ratios[g, k] = slope * self.strength(self.known[j], g)
             highest = max(highest, self.level[g])
         for g in range(self.components):
             total += exp(self.level[g] - highest)
@@ -518,14 +528,14 @@ class AdditiveBase:
         """θ given its component, its base (zero where barred) and its counts."""
         k: cython.Py_ssize_t
         allowed: cython.Py_ssize_t = 0
-        strength: cython.double = self.strengths[g] if seen else max(self.strengths[g], self.least_unseen)
+        strength: cython.double = self.strength(seen, g)
         for k in range(self.states):
-            allowed += base[k] > 2.0 * LEAST
+            allowed += base[k] > 0.0
         for k in range(self.states):
             if g < self.following:
                 self.pull[k] = strength * base[k]
             else:
-                self.pull[k] = strength / allowed if base[k] > 2.0 * LEAST or allowed == 0 else LEAST
+                self.pull[k] = strength / allowed if base[k] > 0.0 else 0.0
             if counts != cython.NULL:
                 self.pull[k] += counts[k]
         dirichlet(cython.address(self.pull[0]), out, self.states, cython.address(self.random[0]))
@@ -560,7 +570,7 @@ class AdditiveBase:
                     cython.address(self.base[j, 0]),
                     self.component[j],
                     cython.address(self.counts[j, 0]),
-                    self.total[j] > 0.0,
+                    self.known[j] != 0,
                     cython.address(out[j, 0]),
                 )
                 for k in range(self.states):
@@ -575,9 +585,7 @@ class AdditiveBase:
         strength: cython.double
         with cython.nogil:
             for j in range(self.configurations):
-                allowed, strength = 0, self.strengths[self.component[j]]
-                if self.total[j] <= 0.0:
-                    strength = max(strength, self.least_unseen)
+                allowed, strength = 0, self.strength(self.known[j], self.component[j])
                 for k in range(self.states):
                     allowed += self.barred[j, k] == 0.0
                 for k in range(self.states):

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 cdef class LinkedDistributions:
     cdef public Py_ssize_t rows, components, statements
     cdef int64_t[::1] first_cell, touch_starts, touch_places, row_starts
-    cdef int32_t[::1] linked, held, family, following, component, touch_rows, row_distributions, statement, violations
+    cdef int32_t[::1] linked, held, seen, family, following, component, touch_rows, row_distributions, statement, violations
     cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order
     cdef double[::1] theta, counts, base, strengths, bounds, coefficients, values, old_values, support
     cdef double[:, ::1] log_shares, norm, evidence, own_strengths

@@ -41,8 +41,8 @@ class LinkedDistributions:
     """The moves of all distributions of a chain that statements link."""
 
     def __init__(
-        self, first_cell, family, theta, counts, base, log_shares, strengths, least_unseen, following, barred, rows,
-        statement, support, held, seed,
+        self, first_cell, family, theta, counts, base, log_shares, strengths, least_unseen, seen, following, barred,
+        rows, statement, support, held, seed,
     ):  # fmt: skip
         """Vectors of cells are not copied; `log_shares` are those of each family, (families, components).
 
@@ -90,7 +90,7 @@ class LinkedDistributions:
         self.links = np.array([e for each in unique for e in each], np.int32)
         self.component = np.zeros(D, np.int32)
         self.norm, self.evidence, self.own_strengths = np.zeros((3, D, self.components))
-        self.least_unseen = least_unseen
+        self.least_unseen, self.seen = least_unseen, np.asarray(seen, np.int32)
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
         self.row_stamp, self.changed_rows = np.zeros((2, max(1, self.rows)), np.int32)
         most = int(lengths.max(initial=1))
@@ -252,7 +252,7 @@ class LinkedDistributions:
                         allowed += 1
                         n += self.counts[k]
                 for g in range(self.components):
-                    s = self.strengths[g] if n > 0.0 else max(self.strengths[g], self.least_unseen)
+                    s = self.strengths[g] if self.seen[d] else max(self.strengths[g], self.least_unseen)
                     self.own_strengths[d, g] = s
                     self.norm[d, g] = lgamma(s)
                     self.evidence[d, g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))
@@ -481,12 +481,18 @@ class LinkedDistributions:
                 total += exp(self.level[k] - highest)
             self.component[d] = self.draw_level(highest + log(total))
             self.prepare(d)
+            highest, total = -INFINITY, 0.0
             for k in range(K):
-                self.shift[k] = 0.0
                 if self.alpha[k] > 0.0:
-                    self.shift[k] = log_gamma(self.alpha[k], cython.address(self.random[0])) - log(
-                        max(self.theta[first + k], LEAST)
-                    )
+                    self.shift[k] = log_gamma(self.alpha[k], cython.address(self.random[0]))
+                    highest = max(highest, self.shift[k])
+            for k in range(K):
+                total += exp(self.shift[k] - highest) if self.alpha[k] > 0.0 else 0.0
+            total = highest + log(total)
+            for k in range(K):  # of the logarithms of probabilities, so that followers with other states can come back
+                self.shift[k] = (
+                    self.shift[k] - total - log(max(self.theta[first + k], LEAST)) if self.alpha[k] > 0.0 else 0.0
+                )
         else:
             scale = exp(-3.0 * uniform(cython.address(self.random[0])))
             for k in range(K):

@@ -35,9 +35,9 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
     )
     known = own.pack(
         {
-            name: np.full(problem.model.network.shape(name), 1.0 / len(problem.model.network.states(name)))
-            if name in problem.model.names
-            else problem.model.network.cpt_array(name)
+            name: problem.model.network.cpt_array(name)
+            if name in problem.model.kept
+            else np.full(problem.model.network.shape(name), 1.0 / len(problem.model.network.states(name)))
             for name in own.names
         }
     )

@@ -17,6 +17,7 @@ from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
 REDRAWN = 3  # CPTs whose distributions are drawn anew in a step, where statements about whole networks hold them
+LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 ROUNDS = 2  # in which linked distributions move, for each step of the bases
 
 
@@ -47,6 +48,7 @@ class Chain:
         constants: PriorConstants,
         seed: list[int],
         start: Numbers,  # (cells of the layout,) θ
+        expected: Numbers,  # (cells of the layout,) counts, with those that are expected where values are missing
         likelihood: Smooth | None = None,
         complete: CompleteRows | None = None,
         doubts: DoubtedStatements | None = None,
@@ -63,9 +65,12 @@ class Chain:
         centres, spreads = np.array(constants.centres), np.array(constants.spreads)
         log_shares = np.zeros((len(model.families), len(strengths)))
         family_of = np.repeat(np.arange(len(model.families)), [len(each.kept) for each in model.families])
+        known = np.zeros(len(family_of), dtype=np.int32)
+        if model.size:
+            known[:] = np.add.reduceat(expected[model.cells], model.first_cell[:-1]) >= LEAST_KNOWN
         self._linked = LinkedDistributions(
             model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths, constants.least_unseen,
-            [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
+            known, [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
             (model.rows.starts, model.rows.cells, model.rows.coefficients, model.rows.bounds),
             model.row_statement, self._support, model.held, [*seed, len(model.families)],
         )  # fmt: skip
@@ -81,8 +86,9 @@ class Chain:
             self.families.append(
                 AdditiveBase(
                     family.sizes, family.states, family.parent_states[family.kept], self._counts[cells].reshape(shape),
-                    strengths, constants.least_unseen, len(constants.following), centres, spreads, [*seed, number],
-                    family.signs, model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
+                    strengths, constants.least_unseen, known[distribution : distribution + shape[0]],
+                    len(constants.following), centres, spreads, [*seed, number], family.signs,
+                    model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
                 )
             )  # fmt: skip
             self._is_linked.append(is_linked[distribution : distribution + shape[0]])

@@ -46,7 +46,9 @@ def renaming_of_draws(
     """What names states in draws, (draws, cells), as the reference does; None where no state is exchangeable."""
     network, learned, found = layout.network, set(names), []
     values = (
-        layout.pack({name: reference.get(name, network.cpt_array(name)) for name in layout.names}) if groups else None
+        layout.pack({name: reference[name] if name in reference else network.cpt_array(name) for name in layout.names})
+        if groups
+        else None
     )
     for name, own_groups in groups.items():
         if all(len(group) < 2 for group in own_groups):

@@ -101,6 +101,7 @@ def posterior(
             constants or PriorConstants(),
             [seed, 1 + number],
             start,
+            known,
             None if incomplete is None else incomplete.likelihood,
             None if incomplete is None else incomplete.complete(number),
             doubts,

@@ -79,7 +79,7 @@ class Trajectories:
         keeping = bool(len(support)) and self._random.random() < 0.5
         kept = true & keeping
         before, total = density(here)
-        if adapting:
+        if adapting or not len(self._information):
             now = total * (1.0 - here)
             share = 1.0 / min(50.0, 1.0 + self._adapted)
             self._information = now if not len(self._information) else self._information * (1.0 - share) + now * share
