@@ -20,7 +20,8 @@ def chain(family: Family, seed: int = 0) -> AdditiveBase:
     """One whose centres and shares stay what they are."""
     return AdditiveBase(
         family.sizes, family.counts.shape[1], family.grid, family.counts, STRENGTHS, CONSTANTS.least_unseen,
-        family.counts.sum(axis=1) > 0.0, len(CONSTANTS.following), CENTRES.copy(), SPREADS.copy(), [seed], family.signs or None, barred=family.barred,
+        family.counts.sum(axis=1) > 0.0, len(CONSTANTS.following), CENTRES.copy(), SPREADS.copy(), [seed],
+        family.signs or None, barred=family.barred,
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def test_a_trace_has_the_least_certain_probabilities(fit: credo.Fit, monkeypatch
     monkeypatch.setattr(draw_plots, "MAX_TRACES", 2)
     axes = plot.trace(fit, "c")
     assert axes.shape == (2, 2)  # each with its distribution and its course
-    assert len(axes[0, 1].lines) == 4  # chains
+    assert len(axes[0, 1].lines) == 2  # chains
     titles = {" ".join(ax.get_title().split()) for ax in axes.ravel()}
     worst = fit.diagnostics("c").filter(state="yes").sort("effective_size").head(2)  # of two states the second
     assert titles == {f"P(c=yes | a={a}, b={b})" for a, b in worst.select("a", "b").rows()}

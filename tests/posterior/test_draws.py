@@ -67,12 +67,14 @@ def test_means_and_deviations_are_those_of_the_draws(fit: credo.Fit) -> None:
 
 
 def test_intervals_are_quantiles_of_the_draws(fit: credo.Fit) -> None:
+    compared = 0
     for name in STATES:
         expected = np.quantile(cpt_draws(sampled(fit), name), [0.05, 0.95], axis=0)
         low, high = fit.interval_arrays(name, 0.9)
         inside = (low > 0.0) & (high < 1.0)  # at an edge, all of the rest is on the other side
         assert np.array([low, high])[:, inside] == pytest.approx(expected[:, inside])
-        assert inside.any()
+        compared += int(inside.sum())
+    assert compared
 
 
 def test_fewer_draws_are_the_first_of_all(fit: credo.Fit) -> None:

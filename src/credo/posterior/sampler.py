@@ -110,7 +110,8 @@ def posterior(
         for number, start in enumerate(starts)
     ]
     learned = Layout.of(network, without=set(network.names) - set(names))
-    cells = np.concatenate([np.arange(layout.size)[layout.slice_of(name)] for name in learned.names])
+    every = np.arange(layout.size)
+    cells = np.concatenate([every[:0], *(every[layout.slice_of(name)] for name in learned.names)])
     rename = None if incomplete is None else incomplete.rename
     draws, truth, sizes, mixed = _run(chains, layout.size, cells, options, progress, rename)
     if not np.isfinite(draws).all():
