@@ -15,6 +15,7 @@ from credo.constraints import lower
 from credo.estimation import methods
 from credo.io import network_files
 from credo.knowledge import parse, statements
+from credo.posterior.trajectories import Trajectories
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -101,3 +102,19 @@ def test_a_picture() -> None:
 def test_the_places_that_the_page_names_exist() -> None:
     for path in re.findall(r"`((?:src|tests)/[\w/.]+)`", PAGE):
         assert (ROOT / path).exists(), path
+
+
+def test_a_wall() -> None:
+    """Draws inside of it are those of a Dirichlet distribution that rejection leaves."""
+    wall = run("wall")["EntropyWall"](np.arange(3), 0.9, np.array([-1]))
+    shapes, nothing = np.array([2.0, 1.0, 3.0]), np.zeros(0)
+    trajectories = Trajectories(np.array([0]), np.ones(3, dtype=np.bool_), (wall,), [1])
+    theta, drawn = np.array([0.3, 0.3, 0.4]), []
+    for step in range(4000):
+        trajectories.run(theta, shapes, (), nothing, step < 500)
+        drawn.append(theta.copy())
+    kept = np.random.default_rng(2).dirichlet(shapes, 40_000)
+    kept = kept[-(kept * np.log(kept)).sum(axis=1) >= 0.9]
+    assert (wall.excess(theta) <= 0.0).all()
+    assert np.mean(drawn[500:], axis=0) == pytest.approx(kept.mean(axis=0), abs=0.02)
+    assert np.std(drawn[500:], axis=0) == pytest.approx(kept.std(axis=0), abs=0.02)
