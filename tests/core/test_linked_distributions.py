@@ -168,19 +168,7 @@ CASES: dict[str, Case] = {
 }
 
 
-FLOOR = "probabilities below 1e-300, which most draws around an extreme base have, are all put there"
-FAULTS = {"extreme bases": FLOOR, "an extreme base with rows": FLOOR}
-
-
-def cases(names: Sequence[str]) -> list[object]:
-    """Those whose fault is known are expected to fail."""
-    return [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=FAULTS[name])) if name in FAULTS else name
-        for name in names
-    ]
-
-
-@pytest.mark.parametrize("name", cases(list(CASES)))
+@pytest.mark.parametrize("name", list(CASES))
 def test_draws_are_those_of_rejection(name: str) -> None:
     case = CASES[name]
     drawn, wanted = chains(case, 5000), exact(case)

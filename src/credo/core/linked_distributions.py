@@ -268,7 +268,10 @@ class LinkedDistributions:
     @cython.nogil
     @cython.exceptval(check=False)
     def mixture(self, d: cython.Py_ssize_t, theta: cython.pointer(cython.const[cython.double])) -> cython.double:
-        """log Σ_g π_g · Dirichlet(θ | s_g b_g), whose parts are left in `level`."""
+        """log Σ_g π_g · Dirichlet(θ | s_g b_g), whose parts are left in `level`.
+
+        A probability at `LEAST` stands for all that are smaller: their mass is that of the density there over α.
+        """
         g: cython.Py_ssize_t
         k: cython.Py_ssize_t
         first: cython.Py_ssize_t = self.first_cell[d]
@@ -280,9 +283,11 @@ class LinkedDistributions:
         here: cython.double
         highest: cython.double = -INFINITY
         total: cython.double = 0.0
+        least: cython.Py_ssize_t = 0
         for k in range(K):
             if self.barred[first + k] == 0.0:
                 here = log(max(theta[k], LEAST))
+                least += theta[k] <= LEAST
                 logs += here
                 along += self.base[first + k] * here
                 allowed += 1
@@ -291,6 +296,12 @@ class LinkedDistributions:
             self.level[g] = (
                 self.log_shares[self.family[d], g] + self.norm[d, g] + self.own_strengths[d, g] * here - logs
             )
+            if least:
+                for k in range(K):
+                    if self.barred[first + k] == 0.0 and theta[k] <= LEAST:
+                        self.level[g] -= log(
+                            self.own_strengths[d, g] * (self.base[first + k] if g < following else 1.0 / allowed)
+                        )
             highest = max(highest, self.level[g])
         for g in range(self.components):
             total += exp(self.level[g] - highest)
@@ -510,6 +521,7 @@ class LinkedDistributions:
             for k in range(K):
                 self.previous[at + k] = self.theta[first + k]
                 if self.barred[first + k] == 0.0:
+                    possible = possible and ((i == 0 and renewing) or self.theta[first + k] > LEAST)
                     self.proposal[at + k] = log(max(self.theta[first + k], LEAST)) + self.shift[k]
                     highest = max(highest, self.proposal[at + k])
             for k in range(K):
@@ -518,7 +530,7 @@ class LinkedDistributions:
             for k in range(K):
                 self.proposal[at + k] /= total
                 if self.barred[first + k] == 0.0 and not self.proposal[at + k] > LEAST:
-                    possible = possible and i == 0  # followers could not come back
+                    possible = possible and i == 0 and renewing  # others could not come back
                     self.proposal[at + k] = LEAST
             if not possible:
                 self.component[d] = component
