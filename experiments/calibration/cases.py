@@ -28,7 +28,6 @@ class Case:
     reading: str = "selected"
     named: bool = True  # whether the states of hidden variables can be distinguished; if not, only answers are compared
     truth: Mapping[str, object] = field(default_factory=dict)  # CPTs, where they are not drawn from the prior
-    predicts: bool | None = False  # as in `Hyperparameters`; None is what users get
 
     @property
     def network(self) -> credo.Network:
@@ -94,9 +93,6 @@ CASES = {
     "ties, merged": replace(_ties, shared="a", knowledge="rows with equal pair share a", reading="merged"),
     "three states, nine configurations": _grid,
     "three states, nine configurations, statements": replace(_grid, knowledge=GRID_KNOWN),
-    "complete, default prior": replace(_line, predicts=None),
-    "40% missing, default prior": replace(_line, missing=0.4, predicts=None),
-    "three states, nine configurations, default prior": replace(_grid, predicts=None),
     "one variable in 20 of 400 rows": Case(
         CHAIN, questions=("P(b=yes)", "P(c=yes | a=yes)"), evidence={"c": "yes"}, rows=400, rarely_shown={"b": 20}
     ),
@@ -104,7 +100,7 @@ CASES = {
 # Truths that are not drawn: nothing promises 95% then, but taking expected counts as observed had 11 of 40.
 FIXED = {
     "a → b → c, b in 20 of 400 rows, c nearly useless": Case(
-        CHAIN, questions=("P(b=yes | a=yes)",), rows=400, rarely_shown={"b": 20}, truth=WEAK, predicts=None
+        CHAIN, questions=("P(b=yes | a=yes)",), rows=400, rarely_shown={"b": 20}, truth=WEAK
     ),
 }
 EVERY = {**CASES, **FIXED}

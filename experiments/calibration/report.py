@@ -18,8 +18,6 @@ HEAD = """# Do credible intervals hold the truth as often as they say?
 
 Truths are drawn from the prior of `posterior`, given the statements of a case, and data from the truths; values are
 missing completely at random. An interval of level L then holds the truth with probability L if the sampler is right.
-The default prior takes the base of what it pools from the counts, and no truth can be drawn from that: cases with the
-default prior show what users get if truths are as without this, the others have the same prior as their truths.
 `python -m experiments.calibration` makes this page, and continues where it was interrupted.
 
 ## Probabilities of CPTs
@@ -100,16 +98,11 @@ def write_report(trials: pl.DataFrame, folder: Path) -> str:
         lines.append(f"| {case} | {own.height} | {' | '.join(cells)} | {unmixed} | {seconds:.1f} |")
         asked = [_text(*share(own[f"{kind} within 95%"], own[kind])) for kind in ("answers", "predictions")]
         answers.append(f"| {case} | {own.height} | {' | '.join(asked)} |")
-    for name, cases in (
-        ("**all with the prior of their truths**", _with_prior(False)),
-        ("**all with the default prior**", _with_prior(None)),
-    ):
-        own = trials.filter(pl.col("case").is_in(cases))
-        cells = [_text(*share(own[f"within {level:.0%}"], own["probabilities"])) for level in LEVELS]
-        unmixed = own.filter(status="NOT_MIXED").height
-        lines.append(f"| {name} | {own.height} | {' | '.join(cells)} | | {unmixed} | |")
-        asked = [_text(*share(own[f"{kind} within 95%"], own[kind])) for kind in ("answers", "predictions")]
-        answers.append(f"| {name} | {own.height} | {' | '.join(asked)} |")
+    own = trials.filter(pl.col("case").is_in(list(CASES)))
+    cells = [_text(*share(own[f"within {level:.0%}"], own["probabilities"])) for level in LEVELS]
+    lines.append(f"| **all** | {own.height} | {' | '.join(cells)} | | {own.filter(status='NOT_MIXED').height} | |")
+    asked = [_text(*share(own[f"{kind} within 95%"], own[kind])) for kind in ("answers", "predictions")]
+    answers.append(f"| **all** | {own.height} | {' | '.join(asked)} |")
     for case in FIXED:
         own = trials.filter(case=case)
         if not own.is_empty():
@@ -119,11 +112,6 @@ def write_report(trials: pl.DataFrame, folder: Path) -> str:
         text += FIXED_TRUTHS + "\n".join(fixed) + "\n"
     (folder / "README.md").write_text(text, encoding="utf-8")
     return text
-
-
-def _with_prior(predicts: bool | None) -> list[str]:
-    """The cases whose sampler has this prior."""
-    return [name for name, case in CASES.items() if case.predicts is predicts]
 
 
 def _text(share: float, error: float) -> str:

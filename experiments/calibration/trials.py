@@ -5,9 +5,6 @@ level L with probability L, and at a place among its draws that is uniform (simu
 others, 2018), whatever the data are. Statements are part of the prior: truths that violate one are drawn again. So
 every departure, beyond chance, is a fault of the sampler or of what it is given.
 
-The default prior takes the base of what it pools from the counts, and no truth can be drawn from that. Most cases are
-about the sampler: it is given the prior that truths are drawn from. Some are about what users get.
-
 Configurations that the data do not reach have another prior than those that they reach. Which these are is known only
 after the data were drawn; then their distributions are drawn once more, which changes no data.
 """
@@ -16,15 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from time import process_time
-from unittest.mock import patch
 
 import numpy as np
 import polars as pl
-from credo.sampling import posterior as posterior_module
-from credo.sampling.distributions import Hyperparameters
-from credo.sampling.prior_draws import PriorDraw, draw_from_prior, with_unseen
 
 import credo
 from credo.constraints.violations import excess_by_statement
@@ -35,6 +27,7 @@ from credo.questions.answers import query_network
 from credo.testing import with_missing_values
 from credo.types import Flags, Numbers
 from experiments.calibration.cases import EVERY, Case
+from experiments.calibration.prior_draws import PriorDraw, draw_from_prior, with_unseen
 from experiments.running import Job, Record
 
 LEVELS = (0.5, 0.8, 0.95)
@@ -50,9 +43,8 @@ def run_trial(job: Job) -> list[Record]:
     model = prepare_model(knowledge_for(case.network, case.knowledge))
     drawn, rows = truth_and_rows(case, model, rng)
     began = process_time()
-    with patch.object(posterior_module, "Hyperparameters", partial(Hyperparameters, predicts=case.predicts)):
-        em = credo.EMOptions(tie_reading=case.reading)
-        fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, em=em)
+    em = credo.EMOptions(tie_reading=case.reading)
+    fit = credo.fit(case.network, rows, case.knowledge, method="posterior", seed=trial, em=em)
     record: Record = {"case": name, "trial": trial, "status": fit.status.name, "seconds": process_time() - began}
     found = fit.posterior
     assert isinstance(found, PosteriorResult)
@@ -116,7 +108,7 @@ def tied_pairs(case: Case, network: credo.Network, rng: np.random.Generator) -> 
 
 
 def draw_truth(model: PreparedModel, rng: np.random.Generator) -> PriorDraw:
-    """CPTs from the prior of `sampling/posterior.py`, given that the statements hold."""
+    """CPTs from the prior, given that the statements hold."""
     for _ in range(MOST_TRUTHS):
         truth = draw_from_prior(model.expansion.network, model.names, rng)
         if _holds(model, truth):
@@ -127,7 +119,7 @@ def draw_truth(model: PreparedModel, rng: np.random.Generator) -> PriorDraw:
 def redrawn(model: PreparedModel, truth: PriorDraw, unseen: Mapping[str, Flags], rng: np.random.Generator) -> PriorDraw:
     """The same with distributions without data drawn as such, given that the statements hold."""
     for _ in range(MOST_TRUTHS):
-        found = with_unseen(model.expansion.network, truth, unseen, rng)
+        found = with_unseen(truth, unseen, rng)
         if _holds(model, found):
             return found
     return truth

@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from credo.sampling.posterior import sample_chains
 
 import credo
 from credo.constraints.blocks import blocks_of
@@ -15,6 +14,7 @@ from credo.estimation.papers.interpolation import allowed_means, estimate_qmapc
 from credo.estimation.prepare import FOLDS
 from credo.estimation.problem import Data, Fold, Model, Problem, Settings
 from credo.io.tables import stream_table
+from credo.posterior.sampler import posterior
 from credo.statistics.counts import count_folds, layout_for_counts, less, merge_all
 from credo.statistics.prior import as_prior
 from credo.testing import true_statements
@@ -70,7 +70,11 @@ def run_trial(job: Job) -> list[Record]:
         "uniform": lambda: shaped({each: np.full(t.shape, 1.0 / t.shape[1]) for each, t in tables.items()}),
         "map": lambda: shaped({each: (t + 1.0) / (t + 1.0).sum(axis=1, keepdims=True) for each, t in tables.items()}),
         "qmapc": lambda: estimate_qmapc(problem, alpha=allowed_means(problem)).cpts,
-        "posterior": lambda: sample_chains(truth, truth.names, counts, blocks, seed=draw).means,
+        "posterior": lambda: (
+            posterior(
+                truth, truth.names, problem.vector(), constraints, blocks, options=credo.PosteriorOptions(), seed=draw
+            ).means
+        ),
     }
     if rows in GROWING:
         methods = {"ml": lambda: shaped({each: _frequencies(t) for each, t in tables.items()}), **methods}
