@@ -199,19 +199,6 @@ def report() -> Figures:
     )
 
 
-def draws() -> Figures:
-    cases = {title: each for title, each in benchmark("sampling").items() if each["hopsy"]}
-    if not cases:
-        return NOT_RECORDED
-    ratios = [each["credo"] / each["hopsy"] for each in cases.values()]
-    title, first = next(iter(cases.items()))
-    return Figures(
-        f"effective draws per second under statements: {first['credo']:,.0f} ({title}), {min(ratios):.1f} to "
-        f"{max(ratios):.1f} times those of hopsy in {len(ratios)} cases",
-        f"hopsy {first['hopsy']:,.0f}",
-    )
-
-
 def much_data() -> Figures:
     cases = benchmark("scale")
     both = {
@@ -276,8 +263,8 @@ ROWS = (
     Row("report", "a report that loads nothing from elsewhere", "make bench JSON=1 ONLY=explain", "bench:explain",
         report),
     Row("pictures", "pictures of CPTs, networks, knowledge, history and conflicts", "pytest tests/plot", "tests/plot"),
-    Row("draws", "draws for ArviZ, and how far they can be trusted", "make bench JSON=1 ONLY=sampling",
-        "bench:sampling", draws),
+    Row("draws", "draws for ArviZ, and how far they can be trusted", "pytest tests/questions/test_labelled_draws.py",
+        "tests/questions/test_labelled_draws.py"),
     Row("missing values", "missing values and hidden variables", "python -m experiments.liao.missing",
         "experiments/liao/results/missing.csv", missing_values),
     Row("noisy families", "noisy families with statements", "python -m experiments.yang",

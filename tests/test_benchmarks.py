@@ -19,7 +19,6 @@ from benchmarks import (
     posterior,
     queries,
     read_bif,
-    sampling,
     scale,
     solve,
 )
@@ -61,15 +60,6 @@ def test_explanations_are_timed(tiny: Network, capsys: pytest.CaptureFixture[str
     assert more > 0
     assert 5_000 < size < 100_000
     assert "tiny, cmap" in capsys.readouterr().out
-
-
-def test_blocks_are_sampled_solved_and_files_read(tmp_path: Path) -> None:
-    block = sampling.example(configurations=3, states=3, statements=4)
-    assert len(sampling.inequalities(block)[0]) >= len(block.linear)
-    assert solve.tasks_of("4x2")
-    made_up = made_up_network(4, (2, 2), (0, 0, 1))
-    read_bif.write_bif(made_up, tmp_path / "net.bif")
-    assert read_bif.read_bif(tmp_path / "net.bif") == made_up
 
 
 def test_a_posterior_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,3 +162,10 @@ def test_numbers_of_a_file_are_compared(tmp_path: Path) -> None:
     assert found == {"credo": {"read": 0.0, "written": 0.0}}
     assert read_bif.spoken(found) == {}
     assert read_bif.spoken({"other": {"read": 1e-8, "written": None}}) == {"other": "read off by 1e-08, written not"}
+
+
+def test_blocks_are_solved_and_files_read(tmp_path: Path) -> None:
+    assert solve.tasks_of("4x2")
+    made_up = made_up_network(4, (2, 2), (0, 0, 1))
+    read_bif.write_bif(made_up, tmp_path / "net.bif")
+    assert read_bif.read_bif(tmp_path / "net.bif") == made_up
