@@ -1,12 +1,7 @@
 """Whether Markov chains have converged: effective sample size and R-hat.
 
-A few long chains are split in halves (`r_hat`, `effective_sizes`). Hundreds of short chains are another regime: each is
-too short for its own autocorrelations, and R-hat of single chains is far above one even at stationarity. There the
-chains are *superchains*, groups that start at the same point: what the starting points still explain is what has
-not converged (`nested_r_hat`), and the spread of the chains' means is the error of their mean
-(`effective_sizes_of_short_chains`). What is averaged and not kept shows its error in the means of parts of the chains
-(`standard_errors`). Numbers that are not finite, and chains too short to judge, give NaN: nobody may take that for
-agreement.
+Each chain is split in halves, so that one that drifts differs from itself. Numbers that are not finite, and chains too
+short to judge, give NaN: nobody may take that for agreement.
 """
 
 from __future__ import annotations
@@ -18,7 +13,6 @@ import numpy as np
 from credo.types import Flags, Numbers
 
 LARGEST_R_HAT = 1.05  # above which a number is reported as uncertain
-SIGNIFICANT = 3.0  # the ratio of two variances with 15 and 240 degrees of freedom that chance exceeds once in 5000
 LEAST_HALF = 4  # draws of half a chain, fewer of which show no autocorrelation
 _CELLS = 1_000_000  # numbers transformed at a time
 
@@ -77,66 +71,6 @@ def _pieces(draws: Numbers) -> Iterator[slice]:
     """Quantities in parts, so that what is computed from them takes little memory."""
     step = max(1, _CELLS // (2 * max(1, draws.shape[0] * draws.shape[1])))
     return (slice(start, start + step) for start in range(0, draws.shape[2], step))
-
-
-def standard_errors(part_means: Numbers) -> Numbers:
-    """The standard error of the mean over all parts of chains, √(V/p) with V the variance of the p parts' means.
-
-    `part_means` is (parts, quantities); parts of one chain must be long against its autocorrelation, or else differ
-    between chains.
-    """
-    if len(part_means) < 2:
-        return np.full(part_means.shape[1], np.nan)
-    return np.asarray(np.sqrt((part_means - part_means[0]).var(axis=0, ddof=1) / len(part_means)))
-
-
-def nested_r_hat(draws: Numbers, superchains: int) -> Numbers:
-    """√(1 + B/W) over groups of chains that started at the same point [Margossian and others, 2024, eq. 7].
-
-    B is the variance of the means of superchains, W the mean variance within them, between chains and within chains.
-    At stationarity B/W is about 1/(M·n), n the effective draws of one of M chains, however short they are.
-    `draws` is (chains, draws, quantities), the chains of a superchain next to each other; the result (quantities,).
-    """
-    between, of_chains, within = _nested_variances(draws, superchains)
-    within = within + of_chains
-    ratio = np.zeros_like(within)
-    np.divide(between, within, out=ratio, where=~(within <= 0))
-    ratio[(within <= 0) & (between > 0)] = np.inf
-    return np.asarray(np.sqrt(1.0 + ratio))
-
-
-def starts_matter(draws: Numbers, superchains: int, largest: float) -> Flags:
-    """Of which quantities the starting points still move the mean: significantly, and by more than is tolerated.
-
-    Of M stationary chains B is V/M on average, V the variance of chains' means: more than `SIGNIFICANT` times that is
-    no accident. It matters where nested R-hat is above `largest`. The result is (quantities,).
-    """
-    between, of_chains, _ = _nested_variances(draws, superchains)
-    significant = ~(between * (len(draws) // superchains) <= SIGNIFICANT * of_chains)
-    return np.asarray(significant & ~(nested_r_hat(draws, superchains) <= largest))
-
-
-def _nested_variances(draws: Numbers, superchains: int) -> tuple[Numbers, Numbers, Numbers]:
-    """The variance of superchains' means, and within superchains those of chains' means and within chains."""
-    groups = (draws - draws[0, 0]).reshape(superchains, len(draws) // superchains, *draws.shape[1:])
-    means = groups.mean(axis=2)
-    within = groups.var(axis=2, ddof=1).mean(axis=(0, 1)) if draws.shape[1] > 1 else np.zeros(draws.shape[2])
-    return means.mean(axis=1).var(axis=0, ddof=1), means.var(axis=1, ddof=1).mean(axis=0), within
-
-
-def effective_sizes_of_short_chains(draws: Numbers) -> Numbers:
-    """How many independent draws many independent chains are worth: m·σ² / (variance of the chains' means).
-
-    The error of this estimate is √(2/m), and it needs no autocorrelations, which short chains do not show; it holds for
-    chains that have converged. `draws` is (chains, draws, quantities); the result (quantities,).
-    """
-    chains, length, _ = draws.shape
-    total = float(chains * length)
-    centred = draws - draws[0, 0]
-    spread, of_means = centred.var(axis=(0, 1)), centred.mean(axis=1).var(axis=0, ddof=1)
-    sizes = np.full(draws.shape[2], total)
-    np.divide(chains * spread, of_means, out=sizes, where=~(of_means <= 0))
-    return np.asarray(np.minimum(sizes, total * max(1.0, np.log10(total))))  # NaN stays NaN
 
 
 def _effective_sizes(parts: Numbers) -> Numbers:

@@ -1,10 +1,6 @@
 """The draws behind a fit, labelled for other tools, and how far they can be trusted.
 
-Every number that a fit reports with an interval comes from these draws (`sampling/intervals.py`). Hundreds of short
-chains, as small problems have them, are handed on as the superchains that they belong to: the chains of a superchain
-follow each other as one. So tools for a few long chains compare starting points, as nested R-hat does, and find the
-right effective size where chains mix well (they are much longer than their memory) and where they do not move at all
-(each chain counts once).
+Every number that a fit reports with an interval comes from these draws (`posterior/draws.py`), chain by chain.
 """
 
 from __future__ import annotations

@@ -624,11 +624,6 @@ class FitConveniences:
         TooLargeError
             If the draws need more memory than is allowed.
 
-        Notes
-        -----
-        Small problems run 256 short chains that start at 16 points. Here the chains of a starting point follow each
-        other as one long chain, so that R-hat compares starting points; `diagnostics` has what credo itself goes by.
-
         Examples
         --------
         >>> import credo, polars
@@ -669,9 +664,7 @@ class FitConveniences:
         Notes
         -----
         A mean is trusted if its effective size is 100 or more and R-hat at most 1.05; the finding “not mixed” lists
-        the others. R-hat is that of split chains, as `arviz.rhat(…, method="split")` computes it, and nested R-hat
-        where there are hundreds of short chains [Margossian and others, 2024]. Where no statement binds and no value
-        is missing, means are averages over exact distributions, which are worth more than the draws themselves.
+        the others. R-hat is that of split chains, as `arviz.rhat(…, method="split")` computes it.
 
         Examples
         --------
