@@ -126,20 +126,19 @@ def little_memory(command: Command, folder: Path, choose: Random) -> str:
 
         resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20, megabytes * 2**20))
 
-    run = Run(folder, command.arguments, {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1"}, limits=limit)
+    run = Run(folder, command.arguments, {"POLARS_MAX_THREADS": "1"}, limits=limit)
     return to_the_end(run, command, may_refuse="")
 
 
 def no_cache(command: Command, folder: Path, choose: Random) -> str:
-    """Neither the home nor a folder for compiled code can be written: the result is the same."""
-    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR"), "/proc/nowhere")
+    """The home cannot be written: the result is the same."""
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "MPLCONFIGDIR"), "/proc/nowhere")
     return to_the_end(Run(folder, command.arguments, {**nowhere, "PYTHONDONTWRITEBYTECODE": "1"}), command)
 
 
 def two_at_once(command: Command, folder: Path, choose: Random) -> str:
-    """Two processes fill a cold cache of compiled code at the same time, and write the same files."""
-    cold = {"NUMBA_CACHE_DIR": str(folder / "cold")}
-    runs = [Run(folder, command.arguments, cold) for _ in range(2)]
+    """Two processes write the same files at the same time."""
+    runs = [Run(folder, command.arguments, {}) for _ in range(2)]
     if command.has_checkpoint:  # each needs its own
         runs[1].arguments = tuple("other.npz" if each == "run.npz" else each for each in command.arguments)
     started = [(run, run.start()) for run in runs]

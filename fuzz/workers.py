@@ -172,7 +172,6 @@ def start_worker() -> Worker:
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",
         "POLARS_MAX_THREADS",
-        "NUMBA_NUM_THREADS",
     ):
         os.environ[name] = "1"
     os.environ["RUST_BACKTRACE"] = "0"  # a panic of polars would look up the names of a hundred functions

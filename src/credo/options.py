@@ -149,10 +149,6 @@ class OptimiserOptions:
 class PosteriorOptions:
     """How many draws the method `posterior` makes.
 
-    Where other statements than influences are made, small problems still spread the draws over 256 shorter chains that
-    are advanced together; `chains` × `draws` is then the least number of draws that are kept. The descriptions of
-    single chains below concern everything else.
-
     Parameters
     ----------
     chains : int
@@ -160,14 +156,11 @@ class PosteriorOptions:
     draws : int
         Draws that each chain keeps at first.
     warmup : int
-        Sweeps that each chain makes before its first draw. Small problems need a tenth of them, because their many
-        chains start far apart.
+        Steps that each chain makes before its first draw.
     thinning : int
-        Sweeps from one draw that is kept to the next.
+        Steps from one draw that is kept to the next.
     max_draws : int
-        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`. If they still
-        have not, and this is more than `draws`, every second draw is dropped and the chain goes on with more sweeps
-        from one draw to the next, up to four times as long, unless that would take more than about half a minute.
+        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`.
 
     Raises
     ------

@@ -138,3 +138,10 @@ def test_so_many_chains_are_drawn_as_were_asked_for(text: str, chains: int) -> N
     rows = pl.DataFrame({"a": ["no", "yes"] * 10, "b": ["no", "no", "yes", "yes"] * 5})
     fit = credo.fit(network, rows, text, posterior=credo.PosteriorOptions(chains=chains, draws=30, max_draws=30))
     assert fit.posterior.draws.shape[:2] == (chains, 30)  # type: ignore[union-attr]
+
+
+def test_draws_that_do_not_fit_are_refused() -> None:
+    network = credo.Network({"coin": ["heads", "tails"]})
+    many = credo.PosteriorOptions(draws=10**10, max_draws=10**10)
+    with pytest.raises(credo.TooLargeError, match="ask for fewer draws or chains"):
+        credo.fit(network, pl.DataFrame({"coin": ["heads"]}), posterior=many)

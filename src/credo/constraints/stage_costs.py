@@ -1,7 +1,7 @@
 """How much memory and time a stage takes, estimated from the size of the problem before it begins.
 
-The constants are measured ones, rounded up. Sampling has its plan (`sampling/plan.py`) and inference its own tables
-(`statistics/inference/elimination.py`), because both know more; everything else that grows with the knowledge is here.
+The constants are measured ones, rounded up. Inference has its own tables
+(`statistics/inference/elimination.py`), because it knows more; everything else that grows with the knowledge is here.
 A stage that does not fit is refused at once, with the figures and what to do; one that takes long says so in its
 progress.
 """

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
 import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import HOLDS_WITHIN
+from credo.constraints.stage_costs import Cost, check_memory
 from credo.errors import Status
 from credo.estimation.completions import incomplete_rows
 from credo.estimation.method import Incomplete, Method
@@ -25,6 +27,8 @@ from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Indices, Numbers
 
 NOT_MIXED = "not mixed"
+COPIES = 3  # of the draws that are in memory at once
+FEWER = "Use the method cmap, which needs no draws, ask for fewer draws or chains, or raise memory_limit."
 
 
 def estimate(problem: Problem) -> Solution:
@@ -38,13 +42,19 @@ def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
 
 
 def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:
+    options, size = (
+        problem.settings.options.posterior,
+        sum(prod(problem.model.network.shape(n)) for n in problem.model.names),
+    )
+    cost = Cost(float(COPIES * 8 * options.chains * options.draws * size), 0.0)
+    check_memory(cost, problem.settings.memory_limit, f"The draws of {len(problem.model.names)} CPTs", FEWER)
     result = posterior(
         problem.model.network,
         problem.model.names,
         counts,
         problem.model.constraints,
         problem.model.blocks,
-        options=problem.settings.options.posterior,
+        options=options,
         seed=problem.settings.seed,
         incomplete=incomplete,
         doubts=problem.model.doubts,

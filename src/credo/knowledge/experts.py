@@ -2,7 +2,7 @@
 
 An expert may be wrong. `expert radiology with reliability 0.9:` says how often the expert is right; `with reliability
 between 0.8 and 0.95` says that roughly; without either it is learned. What follows from it is in
-`credo/sampling/doubted_statements.py`.
+`credo/posterior/doubted_statements.py`.
 """
 
 from __future__ import annotations
