@@ -10,10 +10,9 @@ all configurations,
     interbeta      InterBeta between two corners, with weights fitted to the answers [Barons, Mascaro and Hanea, 2022]
     noisy-or       small CPTs of independent causes, fitted to the answers; of children with two states
     functional     additive effects on the log odds of each state, with a ridge, fitted to the answers
-    posterior      credo's posterior, in which each answer weighs like 50 rows
-    ours           the same around ranked or functional as a prior, where that predicts answers that were left out
+    credo          the posterior, in which each answer weighs like 50 rows; no form is stated
 
-Run: python -m experiments.large_cpts ../shared/networks/published --networks 10
+Run: python -m experiments.large_cpts ../shared/networks/published --networks 12
 """
 
 from __future__ import annotations
@@ -38,9 +37,7 @@ LEAST = 1e-3  # that every state keeps: a divergence from a zero would say nothi
 ANSWERS = (3, 5, 10, 20, 30)
 MOST_CONFIGURATIONS = 512
 WEIGHT = 50.0  # rows that an answer weighs
-PRIOR = 2.0  # cases that a distribution of the form weighs
 ERROR = 0.5
-TRUSTED = 0.02  # the divergence of a form from answers that were left out, below which it becomes a prior
 
 
 def divergence(true: Numbers, refitted: Numbers) -> float:
@@ -188,42 +185,20 @@ def functional(answers: Answers, shape: tuple[int, ...]) -> Numbers:
     return np.asarray((q / q.sum(axis=1, keepdims=True)).reshape(shape))
 
 
-# credo ----------------------------------------------------------------------------------------------------------------
-
-
-def posterior(answers: Answers, shape: tuple[int, ...], form: Numbers | None = None) -> Numbers:
+def posterior(answers: Answers, shape: tuple[int, ...]) -> Numbers:
     """The posterior of a network with this one large CPT, in which answers are rows with weights."""
     names = [f"p{axis}" for axis in range(len(shape) - 1)]
     states = {name: [f"s{k}" for k in range(size)] for name, size in zip((*names, "child"), shape, strict=True)}
     network = credo.Network(states, {"child": names}, ordered=list(states))
     roots = {name: np.full(size, 1.0 / size) for name, size in zip(names, shape, strict=False)}
-    rows = {name: [] for name in (*states, "weight")}
-    cases = dict(answers)
-    weights = dict.fromkeys(cases, WEIGHT)
-    if form is not None:
-        for each in np.ndindex(*shape[:-1]):
-            own = PRIOR * form[each] + (WEIGHT * answers[each] if each in answers else 0.0)
-            cases[each], weights[each] = own / own.sum(), own.sum()
-    for each, said in cases.items():
+    rows: dict[str, list[object]] = {name: [] for name in (*states, "weight")}
+    for each, said in answers.items():
         for state, share in enumerate(said):
             for name, place in zip((*names, "child"), (*each, state), strict=True):
                 rows[name].append(f"s{place}")
-            rows["weight"].append(float(weights[each] * share))
+            rows["weight"].append(float(WEIGHT * share))
     fit = credo.fit(network.with_cpts(roots), pl.DataFrame(rows), fixed=names, weights="weight", seed=0)
     return np.asarray(fit.network.cpts["child"])
-
-
-def ours(answers: Answers, shape: tuple[int, ...]) -> Numbers:
-    """The posterior, around a form where one predicts answers well that were left out."""
-    left_out = list(answers)[2:] if len(answers) > 3 else []
-    forms = {"ranked": ranked, "functional": functional}
-    scores = dict.fromkeys(forms, 0.0 if left_out else np.inf)
-    for each in left_out[:2]:
-        rest = {other: said for other, said in answers.items() if other != each}
-        for name, form in forms.items():
-            scores[name] += misfit(form(rest, shape), {each: answers[each]}) / 2
-    best = min(scores, key=lambda name: scores[name])
-    return posterior(answers, shape, smoothed(forms[best](answers, shape)) if scores[best] < TRUSTED else None)
 
 
 FORMS: dict[str, Callable[[Answers, tuple[int, ...]], Numbers | None]] = {
@@ -232,13 +207,12 @@ FORMS: dict[str, Callable[[Answers, tuple[int, ...]], Numbers | None]] = {
     "interbeta": interbeta,
     "noisy-or": noisy_or,
     "functional": functional,
-    "posterior": posterior,
-    "ours": ours,
+    "credo": posterior,
 }
 
 
-def large_cpts(folder: Path, networks: int) -> Iterator[tuple[str, Numbers]]:
-    """The largest CPT with at least three parents of each of some networks, spread over the folder."""
+def large_cpts(folder: Path, networks: int, skip: int = 0) -> Iterator[tuple[str, Numbers]]:
+    """The largest CPT with at least three parents of some networks that have one, after those to skip."""
     paths = sorted(folder.glob("*.bif"))
     found = 0
     for path in paths:
@@ -248,16 +222,16 @@ def large_cpts(folder: Path, networks: int) -> Iterator[tuple[str, Numbers]]:
             for name in network.cpts
             if len(network.parents[name]) >= 3 and network.configurations(name) <= MOST_CONFIGURATIONS
         ]
-        if sized and found < networks:
-            found += 1
+        found += bool(sized)
+        if sized and skip < found <= skip + networks:
             _, name = max(sized)
             yield f"{path.stem}: {name}", np.asarray(network.cpts[name])
 
 
-def measure(folder: Path, networks: int, answers: Sequence[int], forms: Sequence[str]) -> pl.DataFrame:
+def measure(folder: Path, networks: int, answers: Sequence[int], forms: Sequence[str], skip: int = 0) -> pl.DataFrame:
     """The mean divergence of each form, by the number of answers and the expert's error."""
     rows = []
-    for name, cpt in large_cpts(folder, networks):
+    for name, cpt in large_cpts(folder, networks, skip):
         for error, count in product((0.0, ERROR), answers):
             if count >= np.prod(cpt.shape[:-1]):
                 continue
@@ -275,13 +249,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", type=int, default=10)
+    parser.add_argument("--skip", type=int, default=0, help="so many networks, which others were measured on")
     parser.add_argument("--answers", type=int, nargs="*", default=list(ANSWERS))
     parser.add_argument("--forms", nargs="*", default=list(FORMS))
     given = parser.parse_args()
-    found = measure(given.folder, given.networks, given.answers, given.forms)
-    mean = found.group_by("error", "answers", "form").agg(pl.col("divergence").mean())
+    found = measure(given.folder, given.networks, given.answers, given.forms, given.skip)
+    every = found.filter(pl.col("form") != "noisy-or")  # which not every CPT can be
+    lowest = every.filter(pl.col("divergence") == pl.col("divergence").min().over("error", "answers", "cpt"))
     with pl.Config(tbl_rows=100, tbl_cols=20, tbl_width_chars=200, float_precision=4):
-        print(mean.pivot("form", index=["error", "answers"], values="divergence").sort("error", "answers"))
+        for what, table in (
+            ("Mean divergence", found.group_by("error", "answers", "form").agg(pl.col("divergence").mean())),
+            (
+                "CPTs on which a form is lowest, noisy-or aside",
+                lowest.group_by("error", "answers", "form").len("divergence"),
+            ),
+        ):
+            print(f"{what}, of {found['cpt'].n_unique()} CPTs")
+            print(table.pivot("form", index=["error", "answers"], values="divergence").sort("error", "answers"))
 
 
 if __name__ == "__main__":

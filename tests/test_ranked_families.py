@@ -193,3 +193,47 @@ def test_the_weights_of_an_interpolated_family_are_learned() -> None:
     (message,) = [each.message for each in fit.findings if each.kind == "form"]
     first, second = (float(message.split(name)[1].split()[0].rstrip(",")) for name in ("staff ", "budget "))
     assert first / second == pytest.approx(4.0, rel=0.3)
+
+
+def test_numbers_between_bounds_are_those_of_a_grid() -> None:
+    from scipy.special import gammaln
+
+    data = rows(60, seed=3)
+    line = "quality is a weighted mean of staff (1.2 to 2), budget (1) with spread 0.05 to 0.5"
+    fit = credo.fit(VARIABLES + line, data, method="map")
+    (message,) = [each.message for each in fit.findings if each.kind == "form"]
+    weight, spread = (float(message.split(word)[1].split()[0].rstrip(",")) for word in ("weights staff ", "spread "))
+    labels = ["low", "medium", "high"]
+    counts = np.zeros((3, 3, 3))
+    for row in data.iter_rows(named=True):
+        counts[tuple(labels.index(row[name]) for name in ("staff", "budget", "quality"))] += 1
+
+    def value(own: float, width: float) -> float:
+        prior = 10 * np.maximum(ranked_cpt("mean", (own, 1.0), (3, 3), 3, width, points=3), 1e-9)
+        both = prior + counts
+        return float(
+            (gammaln(both) - gammaln(prior)).sum() - gammaln(both.sum(-1)).sum() + gammaln(prior.sum(-1)).sum()
+        )
+
+    grid = [(value(own, width), own, width) for own in np.geomspace(1.2, 2, 9) for width in np.geomspace(0.05, 0.5, 40)]
+    _, best_weight, best_spread = max(grid)
+    assert weight == pytest.approx(best_weight, rel=0.08)
+    assert spread == pytest.approx(best_spread, rel=0.08)
+    assert 1.2 <= weight <= 2
+
+
+def test_without_data_a_number_between_bounds_is_the_middle_of_ratios() -> None:
+    line = "quality is a weighted max of staff (2 to 8), budget (1) with spread 0.1 to 0.4"
+    fit = credo.fit(VARIABLES + line, method="map")
+    assert np.allclose(fit.network.cpts["quality"], ranked_cpt("max", (4.0, 1.0), (3, 3), 3, 0.2), atol=1e-6)
+    made = credo.ranked("quality", {"staff": (2, 8), "budget": 1}, spread=(0.1, 0.4), kind="max")
+    assert str(made) == line == str(credo.Knowledge(fit.network, line).statements[0])
+    assert str(made.with_confidence(0.8)) == f"{line} with confidence 0.8"
+    for wrong in ("staff (3 to 2)", "staff (0 to 2)"):
+        with pytest.raises(credo.KnowledgeError, match="weight is larger than 0"):
+            credo.fit(VARIABLES + f"quality is a weighted mean of {wrong}, budget (1)")
+
+
+def test_a_corner_at_every_other_parent_is_a_mistake_with_its_line() -> None:
+    with pytest.raises(credo.KnowledgeError, match="a state of each of staff, budget"):
+        credo.fit(VARIABLES + f"{ENDS} through 30%, 40%, 30% at each other parent")

@@ -26,6 +26,7 @@ TARGETS = ("probability", "whole network")
 EXPERTS = {"right": 0.0, "wrong in one of ten": 0.1}
 ROWS = 30
 ANSWERS = 8
+DRAWS = credo.PosteriorOptions(draws=100, warmup=100, max_draws=100)  # less than half of the time of the default
 WRONG_ODDS = 4.0  # by which a wrong number is off
 KEY = ("network", "target", "expert", "draw", "strategy")
 
@@ -62,7 +63,8 @@ def run_trial(job: Job) -> list[Record]:
 def _learned(structure: credo.Network, rows: object, statements: list[str], expert: str) -> credo.Fit | None:
     lines = statements if not EXPERTS[expert] else [f"expert e with reliability 0.9: {line}" for line in statements]
     try:
-        return credo.fit(structure, rows, "\n".join(lines), method="posterior", progress=False)  # type: ignore[arg-type]
+        text = "\n".join(lines)
+        return credo.fit(structure, rows, text, method="posterior", posterior=DRAWS, progress=False)  # type: ignore[arg-type]
     except credo.CredoError:
         return None
 

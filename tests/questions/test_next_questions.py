@@ -41,7 +41,7 @@ def test_the_expected_reduction_is_that_of_the_draws_weighted_by_the_answer(samp
     after = 0.0
     for answer in range(3):
         weight = np.where(answers == answer, 0.8, 0.1)
-        mean = (weight * target).sum() / weight.sum()
+        mean = (weight * target).sum() / weight.sum() if answer < 2 else target.mean()  # nothing follows from the last
         after += weight.sum() / len(target) * (weight * (target - mean) ** 2).sum() / weight.sum()
     assert raising.reduction == pytest.approx(1 - after / target.var(), abs=0.01)
     for choice, answer in zip(raising.answers, range(3), strict=True):
@@ -69,6 +69,30 @@ def test_questions_about_the_whole_network_are_about_what_is_uncertain_and_frequ
     found = fit.next_questions()
     assert found.questions
     assert all("lung" in question.about and "xray" not in question.about for question in found.questions)
+
+
+def test_for_the_whole_network_the_expected_divergence_is_that_of_the_draws(sampled: credo.Fit) -> None:
+    cpts = {name: draws_of(sampled, name) for name in ("smoke", "lung", "xray")}
+    weights = {"smoke": np.ones(1), "lung": sampled.network.cpts["smoke"]}
+    weights["xray"] = sampled.network.cpts["smoke"] @ sampled.network.cpts["lung"]
+    divergence = 0.0
+    for name, cpt in cpts.items():
+        mean = cpt.mean(axis=0)
+        each = np.where(cpt > 0, cpt * np.log(np.maximum(cpt, 1e-300) / mean), 0.0).sum(axis=-1).reshape(len(cpt), -1)
+        divergence += float((each @ weights[name]).mean())
+    found = sampled.next_questions(count=100, reliability=1.0)
+    assert found.deviation**2 == pytest.approx(divergence)
+    question = next(each for each in found.questions if each.about == "P(xray=yes | lung=no)")
+    kinds, own = len(question.answers), cpts["xray"]
+    answers = np.searchsorted(np.quantile(own[:, 0, 1], np.arange(1, kinds) / kinds), own[:, 0, 1])
+    after = 0.0
+    for number in range(kinds):
+        group = own[answers == number]
+        each = np.where(group > 0, group * np.log(np.maximum(group, 1e-300) / group.mean(axis=0)), 0.0).sum(axis=-1)
+        after += len(group) / len(own) * float((each @ weights["xray"]).mean())
+    every = np.where(own > 0, own * np.log(np.maximum(own, 1e-300) / own.mean(axis=0)), 0.0).sum(axis=-1)
+    before = float((every @ weights["xray"]).mean())
+    assert question.reduction == pytest.approx((before - after) / divergence, rel=0.05)
 
 
 def test_what_was_stated_or_put_off_is_not_asked(sampled: credo.Fit) -> None:

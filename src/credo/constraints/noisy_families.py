@@ -69,7 +69,7 @@ def with_stated_forms(knowledge: KnowledgeLike) -> Network:
         if isinstance(family, NoisyFamily):
             sets = tuple(tuple(str(parent) for parent in members) for members in family.sets)
             forms[str(family.child)] = NoisyForm(family.kind, sets, _low_to_high(knowledge, family.child), family.leak)
-        elif isinstance(family, Gate) and family.confidence is None:
+        elif isinstance(family, Gate) and not family.is_doubted:
             forms[str(family.child)] = gate_form(knowledge, family)
     return knowledge.network.with_forms(forms) if forms else knowledge.network
 

@@ -5,22 +5,31 @@ Each distribution of such a CPT has a Dirichlet prior around that of the form, m
     log P(n | w) = Σ_j log B(c·m_j(w) + n_j) − log B(c·m_j(w)),        B(x) = Π_k Γ(x_k) / Γ(Σ_k x_k),
 
 is maximised over the logarithms of weights and spread, which have normal priors around equal weights and a spread of
-0.15. What was found is the form that data then correct.
+0.15, or lie between given bounds, every ratio being as probable as another. What was found is the form that data then
+correct.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import exp, log
+from math import log
 
 import numpy as np
 
 from credo.errors import listing
 from credo.findings import Finding
 from credo.knowledge.knowledge import Knowledge
-from credo.knowledge.ranked_family import SPREAD, InterpolatedFamily, RankedFamily, form_distributions
+from credo.knowledge.ranked_family import (
+    SPREAD,
+    Bounds,
+    InterpolatedFamily,
+    RankedFamily,
+    form_distributions,
+    middle_of,
+)
 from credo.statistics.counts import Counts
+from credo.statistics.pooling import log_beta
 from credo.types import Numbers
 
 Form = RankedFamily | InterpolatedFamily
@@ -38,31 +47,45 @@ def forms_of(knowledge: Knowledge) -> tuple[Form, ...]:
 
 def learned_form(statement: Form, knowledge: Knowledge, counts: Counts) -> Form:
     """The family with weights and a spread that fit the counts best, where they were not given."""
-    learns_weights = len(statement.terms) > 1 and all(term.weight is None for term in statement.terms)
-    learns_spread = isinstance(statement, RankedFamily) and statement.spread is None
+    free = _free(statement)
     cases = _most_seen(str(statement.child), knowledge, counts)
-    if not (learns_weights or learns_spread) or not len(cases):
+    if not free or not len(cases):
         return statement
     from scipy.optimize import minimize
 
     numbers, seen = np.array(list(cases)), np.array(list(cases.values()))
-    count = len(statement.terms) if learns_weights else 0
     orders = {name: tuple(map(str, order.states)) for name, order in knowledge.orders.items()}
     options = {"points": POINTS} if isinstance(statement, RankedFamily) else {}
-
-    def with_numbers(logs: Numbers) -> Form:
-        return _with(statement, logs[:count], logs[count:])
+    places = [place for place, _ in free]
+    start = np.array([log(middle_of(given, SPREAD if place is None else 1.0)) for place, given in free])
+    is_bounded = np.array([given is not None for _, given in free])
+    widths = np.where(is_bounded, np.inf, [SPREAD_WIDTH if place is None else WIDTH for place in places])
 
     def loss(logs: Numbers) -> float:
-        means = form_distributions(with_numbers(logs), knowledge.network, orders, numbers, **options)
+        means = form_distributions(_with(statement, places, logs), knowledge.network, orders, numbers, **options)
         weights = statement.cases * np.maximum(means, LEAST)
-        prior = 0.5 * float((logs[:count] ** 2).sum()) / WIDTH**2
-        prior += 0.5 * float(((logs[count:] - log(SPREAD)) ** 2).sum()) / SPREAD_WIDTH**2
-        return prior - float((_log_beta(weights + seen) - _log_beta(weights)).sum())
+        prior = 0.5 * float((((logs - start) / widths) ** 2).sum())
+        return prior - float((log_beta(weights + seen) - log_beta(weights)).sum())
 
-    start = np.array([0.0] * count + [log(SPREAD)] * learns_spread)
-    found = minimize(loss, start, method="L-BFGS-B", bounds=[(-6.0, 6.0)] * len(start))
-    return with_numbers(found.x - np.array([found.x[:count].min()] * count + [0.0] * learns_spread))
+    bounds = [(-6.0, 6.0) if given is None else (log(given[0]), log(given[1])) for _, given in free]
+    found = minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
+    is_relative = np.array([place is not None for place in places]) & ~is_bounded  # weights, of which none was given
+    if is_relative.any():
+        found[is_relative] -= found[is_relative].min()
+    return _with(statement, places, found)
+
+
+def _free(statement: Form) -> list[tuple[int | None, Bounds | None]]:
+    """The weights, by their places, and the spread, None, that are learned, with the bounds that they have."""
+    terms = statement.terms
+    found: list[tuple[int | None, Bounds | None]] = [
+        (place, term.weight) for place, term in enumerate(terms) if isinstance(term.weight, tuple)
+    ]
+    if len(terms) > 1 and all(term.weight is None for term in terms):
+        found += [(place, None) for place in range(len(terms))]
+    if isinstance(statement, RankedFamily) and not isinstance(statement.spread, float):
+        found.append((None, statement.spread))
+    return found
 
 
 def learned_findings(forms: Sequence[Form], learned: Sequence[Form]) -> list[Finding]:
@@ -76,21 +99,22 @@ def learned_findings(forms: Sequence[Form], learned: Sequence[Form]) -> list[Fin
 
 def _numbers(statement: Form, after: Form) -> str:
     found = []
-    if statement.terms[0].weight is None:
-        found.append(f"weights {listing([f'{term.name} {term.weight:.2g}' for term in after.terms])}")
-    if isinstance(statement, RankedFamily) and isinstance(after, RankedFamily) and statement.spread is None:
+    changed = [new for old, new in zip(statement.terms, after.terms, strict=True) if old != new]
+    if changed:
+        found.append(f"weights {listing([f'{term.name} {term.weight:.2g}' for term in changed])}")
+    if isinstance(statement, RankedFamily) and isinstance(after, RankedFamily) and statement.spread != after.spread:
         found.append(f"spread {after.spread:.2g}")
     return " and ".join(found)
 
 
-def _with(statement: Form, weights: Numbers, spread: Numbers) -> Form:
-    """The family with these numbers, given by their logarithms."""
-    if len(weights):
-        pairs = zip(statement.terms, weights.tolist(), strict=True)
-        statement = replace(statement, terms=tuple(replace(term, weight=exp(weight)) for term, weight in pairs))
-    if len(spread) and isinstance(statement, RankedFamily):
-        statement = replace(statement, spread=float(np.exp(spread[0])))
-    return statement
+def _with(statement: Form, places: Sequence[int | None], logs: Numbers) -> Form:
+    """The family with some weights, by their places, and the spread, None, given by their logarithms."""
+    values = dict(zip(places, np.exp(logs).tolist(), strict=True))
+    spread = values.pop(None, None)
+    if spread is not None and isinstance(statement, RankedFamily):
+        statement = replace(statement, spread=spread)
+    terms = tuple(replace(term, weight=values.get(k, term.weight)) for k, term in enumerate(statement.terms))
+    return replace(statement, terms=terms)
 
 
 def _most_seen(name: str, knowledge: Knowledge, counts: Counts) -> Mapping[int, Numbers]:
@@ -104,9 +128,3 @@ def _most_seen(name: str, knowledge: Knowledge, counts: Counts) -> Mapping[int, 
     found = {int(number): counts.configuration(name, int(number)) for number in seen}
     chosen = sorted(found, key=lambda number: -found[number].sum())[:MOST_CONFIGURATIONS]
     return {number: found[number] for number in chosen}
-
-
-def _log_beta(x: Numbers) -> Numbers:
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(x).sum(axis=-1) - gammaln(x.sum(axis=-1)), dtype=np.float64)

@@ -23,7 +23,7 @@ from credo.errors import (
     listing,
     readable_count,
 )
-from credo.estimation.doubted_gates import doubted_gates
+from credo.estimation.doubted_forms import doubted_forms
 from credo.estimation.learned_forms import forms_of, learned_findings, learned_form
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
@@ -187,18 +187,19 @@ def prepare(
     evidence = weighed(model.stated.evidence, doubted_experts, own_weights)
     if uses_knowledge:
         cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
-        together = table.counts if cases is None else merge(table.counts, cases)
-        gates = doubted_gates(model.knowledge, together)
-        cases = _added(_added(cases, near_cases(model.knowledge, together)), gates.cases)
-        table = replace(table, findings=(*table.findings, *gates.findings))
+    together = table.counts if cases is None else merge(table.counts, cases)
+    forms = forms_of(model.knowledge)
+    learned = tuple(learned_form(each, model.knowledge, together) for each in forms)
+    if learned != forms:
+        model = replace(model, form_priors=form_priors(model.knowledge, learned))
+        table = replace(table, findings=(*table.findings, *learned_findings(forms, learned)))
+    if uses_knowledge:
+        doubted = doubted_forms(model.knowledge, learned, together)
+        cases = _added(_added(cases, near_cases(model.knowledge, together)), doubted.cases)
+        table = replace(table, findings=(*table.findings, *doubted.findings))
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)
-    if forms := forms_of(model.knowledge):
-        learned = tuple(learned_form(each, model.knowledge, table.counts) for each in forms)
-        if learned != forms:
-            model = replace(model, form_priors=form_priors(model.knowledge, learned))
-        table = replace(table, findings=(*table.findings, *learned_findings(forms, learned)))
     added = None
     if uses_knowledge and (add_rows or (named or choose_method("auto", prior is not None)).estimate_drawing is None):
         added = evidence_as_rows(evidence, model.expansion.network)
@@ -432,10 +433,15 @@ def _prior_for(method: Method, prior: PriorLike | None, model: PreparedModel) ->
 
 
 def form_priors(knowledge: Knowledge, forms: Sequence[RankedFamily | InterpolatedFamily]) -> dict[str, NetworkPrior]:
-    """The CPTs that ranked and interpolated families stand for, each distribution counting as some cases."""
+    """The CPTs that ranked and interpolated families stand for, each distribution counting as some cases.
+
+    Those that may be wrong are no priors: `doubted_forms` says how many cases they are worth.
+    """
     found = {}
     orders = {name: tuple(map(str, order.states)) for name, order in knowledge.orders.items()}
     for statement in forms:
+        if statement.is_doubted:
+            continue
         child = str(statement.child)
         cpt = form_cpt(statement, knowledge.network, orders)
         found[child] = NetworkPrior(knowledge.network.with_cpts({child: cpt}), statement.cases)

@@ -16,7 +16,7 @@ from credo.explain.statement_effects import LEAST_CHANGE_OF_MEAN, Change, Statem
 from credo.findings import Finding
 from credo.knowledge import ExpertNumber, Knowledge
 from credo.knowledge.experts import Expert as NamedExpert
-from credo.knowledge.experts import expert_of
+from credo.knowledge.experts import beta_between, expert_of
 from credo.model.network import Network
 from credo.posterior.doubted_statements import DoubtedStatements, Expert, probability_without, weights_without
 from credo.posterior.draws import PosteriorResult
@@ -30,7 +30,6 @@ PRIORS = (0.1, 0.5, 1.0)  # pseudo-counts of a state, before anything is known: 
 LEAST_SHARE = 1e-9  # the probability below which a statement is not widened further
 GENERAL_DRAWS = 300  # of all CPTs, for each of these, to see how narrow a statement about any probability is …
 LEAST_GENERAL_DRAWS, GENERAL_CELLS = 20, 1_000_000_000  # … fewer where that would visit more cells of cliques
-NINE_IN_TEN = 1.645  # standard deviations from the mean
 UNDOUBTED = "not doubted"
 LEAST_SHARE_OF_CASES = 0.5  # of an expert's numbers: what counts for less is contradicted
 
@@ -146,10 +145,7 @@ def _expert(named: NamedExpert) -> Expert:
     """The expert with a Beta distribution for a reliability that is learned."""
     if not isinstance(named.reliability, tuple):
         return Expert(named.name, named.reliability)
-    low, high = named.reliability
-    mean, deviation = (low + high) / 2.0, (high - low) / (2.0 * NINE_IN_TEN)
-    weight = max(mean * (1.0 - mean) / deviation**2 - 1.0, 1.0)
-    return Expert(named.name, None, (weight * mean, weight * (1.0 - mean)))
+    return Expert(named.name, None, beta_between(*named.reliability))
 
 
 def _log_prior_correction(stated: Constraints, numbers: Indices, network: Network) -> Numbers:

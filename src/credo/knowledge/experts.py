@@ -16,6 +16,8 @@ from credo.knowledge.expressions import number_text
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import name_text, unquoted, without_comment
 
+NINE_IN_TEN = 1.645  # standard deviations from the mean
+
 _NUMBER = r"(?:[0-9]{1,9}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})\s?%?"
 _NAME = r"""[^\W\d]\w*(?:[.\-/]\w+)*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
 _HEADER = re.compile(
@@ -57,6 +59,13 @@ class Expert:
             low, high = map(number_text, self.reliability)
             return f"{text} with reliability between {low} and {high}"
         return f"{text} with reliability {number_text(self.reliability)}"
+
+
+def beta_between(low: float, high: float) -> tuple[float, float]:
+    """a and b of the Beta distribution of a reliability that lies between two numbers in nine cases of ten."""
+    mean, deviation = (low + high) / 2.0, (high - low) / (2.0 * NINE_IN_TEN)
+    weight = max(mean * (1.0 - mean) / deviation**2 - 1.0, 1.0)
+    return weight * mean, weight * (1.0 - mean)
 
 
 class Header(NamedTuple):

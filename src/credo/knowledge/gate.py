@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from credo.errors import counted, listing
-from credo.knowledge.expressions import number_text
+from credo.knowledge.experts import Expert
 from credo.knowledge.mistakes import LineMistake, python_error
 from credo.knowledge.names import (
     Name,
@@ -24,7 +24,7 @@ from credo.knowledge.names import (
     token_part,
 )
 from credo.knowledge.network_names import NetworkNames, check_parents, unknown_state
-from credo.knowledge.statement_base import FamilyStatement, Kind, Span, StatementRules
+from credo.knowledge.statement_base import DoubtableFamily, Kind, Span, StatementRules, modifiers_text
 from credo.model.gates import RANKED
 
 COUNT, NOT, SAME = "count", "not", "same as"
@@ -56,7 +56,7 @@ class GateTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate(FamilyStatement):
+class Gate(DoubtableFamily):
     """`top is or of pump1, not pump2`, `top is 2 of a, b, c`, `spare is not main`, `copy is same as main`.
 
     Attributes
@@ -70,7 +70,9 @@ class Gate(FamilyStatement):
     least
         How many inputs have to happen, for "count".
     confidence
-        How probable it is that the drawing is right; None: it is certain.
+        How probable it is that the drawing is right; None: it is certain, or as probable as its expert is reliable.
+    expert
+        Who says so, if somebody who may be wrong does.
     span
         Where it is written; None for one that was made in Python.
     """
@@ -80,6 +82,7 @@ class Gate(FamilyStatement):
     inputs: tuple[GateTerm, ...]
     least: int = 0
     confidence: float | None = None
+    expert: Expert | None = None
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -89,7 +92,7 @@ class Gate(FamilyStatement):
 
     def __str__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
-        ending = "" if self.confidence is None else f" with confidence {number_text(self.confidence)}"
+        ending = modifiers_text(self)
         if self.kind in (NOT, SAME):
             return f"{name_text(self.child)} is {self.kind} {inputs}{ending}"
         return f"{name_text(self.child)} is {self.least if self.kind == COUNT else self.kind} of {inputs}{ending}"

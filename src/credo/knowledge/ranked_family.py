@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from credo.errors import listing
+from credo.knowledge.experts import Expert
 from credo.knowledge.expressions import condition_state, conditions_text, number_text
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import Name, Part, joined, mistake_at, mistake_between, name_text, own_parent, token_part
 from credo.knowledge.network_names import NetworkNames, check_parents, unknown_state
-from credo.knowledge.statement_base import FamilyStatement, Kind, Span, StatementRules
+from credo.knowledge.statement_base import DoubtableFamily, Kind, Span, StatementRules, modifiers_text
 from credo.model.interbeta import Corner, interpolated_distributions
 from credo.model.network import Network
 from credo.model.ranked_nodes import ranked_distributions
@@ -26,6 +27,7 @@ from credo.types import Indices, Numbers
 
 CASES = 10.0  # that each distribution weighs where nobody says it
 SPREAD = 0.15  # before anything is known
+Bounds = tuple[float, float]
 SUM_TOLERANCE = 0.0051  # by which the numbers of a distribution may miss one: they are rounded to percent
 
 
@@ -38,17 +40,18 @@ class WeightedParent:
     name
         The parent.
     weight
-        How much it matters beside the others; None: 1 beside those that are given, and learned where none is.
+        How much it matters beside the others: a number, or two between which it is learned; None: 1 beside those that
+        are given, and learned where none is.
     is_negated
         Whether its high states go with low ones of the child.
     """
 
     name: str
-    weight: float | None = None
+    weight: float | Bounds | None = None
     is_negated: bool = False
 
     def __str__(self) -> str:
-        weight = "" if self.weight is None else f" ({number_text(self.weight)})"
+        weight = "" if self.weight is None else f" ({_number_or_bounds(self.weight)})"
         return f"{'not ' if self.is_negated else ''}{name_text(self.name)}{weight}"
 
 
@@ -72,7 +75,7 @@ class GivenCorner:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedFamily(FamilyStatement):
+class RankedFamily(DoubtableFamily):
     """`quality is a weighted mean of staff (3), budget (1) with spread 0.1, worth 20 cases`.
 
     Attributes
@@ -84,9 +87,14 @@ class RankedFamily(FamilyStatement):
     terms
         Its parents and their weights.
     spread
-        The standard deviation around the weighted mean, on a scale from 0 to 1; None: it is learned.
+        The standard deviation around the weighted mean, on a scale from 0 to 1: a number, or two between which it is
+        learned; None: it is learned.
     cases
         How many cases each distribution weighs.
+    confidence
+        How probable it is that the form is right; None: it is certain, or as probable as its expert is reliable.
+    expert
+        Who says so, if somebody who may be wrong does.
     span
         Where it is written; None for one that was made in Python.
     """
@@ -94,8 +102,10 @@ class RankedFamily(FamilyStatement):
     child: str
     kind: str
     terms: tuple[WeightedParent, ...]
-    spread: float | None = None
+    spread: float | Bounds | None = None
     cases: float = CASES
+    confidence: float | None = None
+    expert: Expert | None = None
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -105,12 +115,13 @@ class RankedFamily(FamilyStatement):
 
     def __str__(self) -> str:
         terms = ", ".join(map(str, self.terms))
-        spread = "" if self.spread is None else f" with spread {number_text(self.spread)}"
-        return f"{name_text(self.child)} is a weighted {self.kind} of {terms}{spread}{_worth(self.cases)}"
+        spread = "" if self.spread is None else f" with spread {_number_or_bounds(self.spread)}"
+        of = f"{name_text(self.child)} is a weighted {self.kind} of {terms}"
+        return f"{of}{spread}{_worth(self.cases)}{modifiers_text(self)}"
 
 
 @dataclass(frozen=True, slots=True)
-class InterpolatedFamily(FamilyStatement):
+class InterpolatedFamily(DoubtableFamily):
     """`quality is interpolated by staff (3), budget (1) from worst 70%, 20%, 10% to best 5%, 15%, 80%`.
 
     Attributes
@@ -126,6 +137,8 @@ class InterpolatedFamily(FamilyStatement):
         How many cases each distribution weighs.
     corners
         Other configurations whose distributions are given.
+    confidence, expert
+        As of a `RankedFamily`.
     span
         Where it is written; None for one that was made in Python.
     """
@@ -136,6 +149,8 @@ class InterpolatedFamily(FamilyStatement):
     best: tuple[float, ...]
     cases: float = CASES
     corners: tuple[GivenCorner, ...] = ()
+    confidence: float | None = None
+    expert: Expert | None = None
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -146,9 +161,12 @@ class InterpolatedFamily(FamilyStatement):
     def __str__(self) -> str:
         terms = ", ".join(map(str, self.terms))
         ends = (", ".join(map(number_text, numbers)) for numbers in (self.worst, self.best))
-        return "{} is interpolated by {} from worst {} to best {}{}{}".format(
-            name_text(self.child), terms, *ends, "".join(f" {each}" for each in self.corners), _worth(self.cases)
-        )
+        ending = f"{''.join(f' {each}' for each in self.corners)}{_worth(self.cases)}{modifiers_text(self)}"
+        return "{} is interpolated by {} from worst {} to best {}{}".format(name_text(self.child), terms, *ends, ending)
+
+
+def _number_or_bounds(value: float | Bounds) -> str:
+    return " to ".join(map(number_text, value)) if isinstance(value, tuple) else number_text(value)
 
 
 def _worth(cases: float) -> str:
@@ -167,15 +185,15 @@ class _Numbers(NamedTuple):
 
 
 def parse_ranked(children: list[Any]) -> Part:
-    """`name IS RANKED OF weighted, … [SPREAD number] [WORTH number CASES]`."""
+    """`name IS RANKED OF weighted, … [SPREAD number [TO number]] [WORTH number CASES]`."""
     child, terms = children[0], [each for each in children if _is_part(each, WeightedParent)]
     kind = next(kind for kind in ("mean", "max", "min") if kind in str(children[2]).lower())
     numbers = _after(children)
     spread, cases = numbers.get("SPREAD"), numbers.get("WORTH", _Numbers((CASES,), 0, 0))
     mistakes = [*_term_mistakes(child, terms), *_cases_mistakes(cases)]
-    if spread is not None and not spread.values[0] > 0:
+    if spread is not None and not 0 < spread.values[0] <= spread.values[-1]:
         mistakes.append(LineMistake("ranked-spread", spread.column, spread.end))
-    given = None if spread is None else spread.values[0]
+    given = None if spread is None else _one_or_two(spread.values)
     value = RankedFamily(child.value, kind, tuple(each.value for each in terms), given, cases.values[0])
     end = max(terms[-1].end, 0 if spread is None else spread.end, cases.end)
     return joined(value, [child, *terms, Part(None, terms[-1].end, end)], tuple(mistakes))
@@ -217,15 +235,22 @@ def parse_corner(children: list[Any]) -> Part:
 
 
 def parse_weighted(children: list[Any]) -> Part:
-    """`[NOT] name [(number)]`."""
+    """`[NOT] name [(number [TO number])]`."""
     parts = [each if isinstance(each, Part) else token_part(each) for each in children]
     is_negated = parts[0].value == "not" and not isinstance(parts[0].value, Name)
     name, *rest = parts[1:] if is_negated else parts
-    weight = rest[1].value.constant if rest else None
+    numbers = [part for part in rest if hasattr(part.value, "constant")]
+    weights = tuple(part.value.constant for part in numbers)
     mistakes: tuple[LineMistake, ...] = ()
-    if weight is not None and not weight > 0:
-        mistakes = (LineMistake("ranked-weight", rest[1].column, rest[1].end),)
+    if weights and not 0 < weights[0] <= weights[-1]:
+        mistakes = (LineMistake("ranked-weight", numbers[0].column, numbers[-1].end),)
+    weight = _one_or_two(weights) if weights else None
     return joined(WeightedParent(name.value, weight, is_negated), parts, mistakes)
+
+
+def _one_or_two(numbers: tuple[float, ...]) -> float | Bounds:
+    """A number, or two between which it lies."""
+    return numbers[0] if numbers[0] == numbers[-1] else (numbers[0], numbers[-1])
 
 
 def _is_part(each: Any, kind: type) -> bool:
@@ -238,7 +263,7 @@ def _after(children: Sequence[Any]) -> Mapping[str, _Numbers]:
     word = ""
     for each in children:
         if not isinstance(each, Part):
-            word = word if each.type in ("SEPARATOR", "CASES") else each.type
+            word = word if each.type in ("SEPARATOR", "CASES", "TO") else each.type
         elif word and hasattr(each.value, "constant"):
             found.setdefault(word, []).append(each)
     return {
@@ -278,7 +303,7 @@ def _check(statement: RankedFamily | InterpolatedFamily, names: NetworkNames) ->
                     yield unknown_state(name, state, names)
                     return
             if set(given) != set(parents) or len(given) != len(corner.given) or not all(given.values()):
-                first = next(name for name, _ in corner.given if isinstance(name, str))
+                first = next((name for name, _ in corner.given if isinstance(name, str)), child)
                 yield mistake_at(first, "interpolated-corner", name=child, parents=listing(parents))
                 return
         for numbers in (statement.worst, statement.best, *(each.values for each in statement.corners)):
@@ -301,6 +326,7 @@ def _rules(description: str, rules: Mapping[str, Any], kind: str) -> StatementRu
         rules,
         _check,
         lambda statement, network: Kind(kind),
+        modifiers=("confidence",),
         arcs=lambda statement: [(name, statement.child) for name in statement.parents],
         ordered_variables=_orders,
     )
@@ -342,7 +368,7 @@ def form_distributions(
     for axis, term in enumerate(statement.terms):
         ranks[:, axis] = _ranks(term, network, orders)[states[:, own.index(str(term.name))]]
     if isinstance(statement, RankedFamily):
-        spread = SPREAD if statement.spread is None else statement.spread
+        spread = middle_of(statement.spread, SPREAD)
         found = ranked_distributions(statement.kind, weights, sizes, len(orders[child]), spread, ranks, **options)
     else:
         worst, best = (np.array(each) / sum(each) for each in (statement.worst, statement.best))
@@ -352,8 +378,15 @@ def form_distributions(
 
 
 def weights_of(statement: RankedFamily | InterpolatedFamily) -> tuple[float, ...]:
-    """The weights of the parents; those that are not given are 1."""
-    return tuple(1.0 if term.weight is None else term.weight for term in statement.terms)
+    """The weights of the parents; those that are not given are 1, those between bounds in the middle."""
+    return tuple(middle_of(term.weight, 1.0) for term in statement.terms)
+
+
+def middle_of(given: float | Bounds | None, default: float) -> float:
+    """The number that is given, the one in the middle of two on a scale of ratios, or the default."""
+    if given is None:
+        return default
+    return float(np.sqrt(given[0] * given[1])) if isinstance(given, tuple) else given
 
 
 def _ranks(term: WeightedParent, network: Network, orders: Mapping[str, Sequence[str]]) -> Indices:

@@ -12,7 +12,7 @@ from credo.knowledge.expressions import conditions_text, number_text
 from credo.knowledge.mistakes import PYTHON, KnowledgeError
 from credo.knowledge.names import checked_name, checked_number, name_text
 from credo.knowledge.parse import parse
-from credo.knowledge.ranked_family import CASES, InterpolatedFamily, RankedFamily, WeightedParent
+from credo.knowledge.ranked_family import CASES, Bounds, InterpolatedFamily, RankedFamily
 
 _Made = TypeVar("_Made", ExpertNumber, Study, EffectStudy, RankedFamily, InterpolatedFamily)
 
@@ -161,8 +161,8 @@ def effect_study(
 
 def ranked(
     child: str,
-    weights: Mapping[str, float] | Sequence[str],
-    spread: float | None = None,
+    weights: Mapping[str, float | Bounds] | Sequence[str],
+    spread: float | Bounds | None = None,
     *,
     kind: str = "mean",
     negated: Sequence[str] = (),
@@ -174,10 +174,11 @@ def ranked(
     ----------
     child : str
         The variable.
-    weights : mapping of str to float, or sequence of str
-        Its parents, and how much each matters; names alone: that is learned.
-    spread : float, optional
-        The standard deviation around the weighted mean, on a scale from 0 to 1; learned if not given.
+    weights : mapping of str to float or to a pair of them, or sequence of str
+        Its parents, and how much each matters; of a pair, and where there are names alone, that is learned.
+    spread : float or pair of float, optional
+        The standard deviation around the weighted mean, on a scale from 0 to 1; learned if not given, between two
+        numbers if there are two.
     kind : str
         "mean", "max" or "min".
     negated : sequence of str
@@ -202,13 +203,13 @@ def ranked(
     quality is a weighted mean of staff (3), budget (1) with spread 0.1
     """
     of = f"{name_text(checked_name(child))} is a weighted {kind} of {_terms(weights, negated)}"
-    width = "" if spread is None else f" with spread {_number(spread)}"
+    width = "" if spread is None else f" with spread {' to '.join(map(_number, _pair(spread)))}"
     return _read(f"{of}{width}, worth {_number(cases)} cases", RankedFamily)
 
 
 def interpolated(
     child: str,
-    weights: Mapping[str, float] | Sequence[str],
+    weights: Mapping[str, float | Bounds] | Sequence[str],
     worst: Sequence[float],
     best: Sequence[float],
     *,
@@ -278,10 +279,16 @@ def _variation(variation: float | bool) -> str:
     return f" with between-study variation{'' if variation is True else f' {_number(variation)}'}"
 
 
-def _terms(weights: Mapping[str, float] | Sequence[str], negated: Sequence[str]) -> str:
-    named: dict[str, float | None]
+def _terms(weights: Mapping[str, float | Bounds] | Sequence[str], negated: Sequence[str]) -> str:
+    named: dict[str, str]
     if isinstance(weights, Mapping):
-        named = {checked_name(name): checked_number(weight) for name, weight in weights.items()}
+        pairs = {checked_name(name): _pair(weight) for name, weight in weights.items()}
+        named = {name: f" ({' to '.join(map(_number, pair))})" for name, pair in pairs.items()}
     else:
-        named = dict.fromkeys(map(checked_name, weights))
-    return ", ".join(str(WeightedParent(name, weight, name in negated)) for name, weight in named.items())
+        named = dict.fromkeys(map(checked_name, weights), "")
+    signs = ("", "not ")
+    return ", ".join(f"{signs[name in negated]}{name_text(name)}{weight}" for name, weight in named.items())
+
+
+def _pair(given: float | Bounds) -> Sequence[float]:
+    return given if isinstance(given, Sequence) else (given,)

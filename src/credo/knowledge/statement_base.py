@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
+from credo.knowledge.experts import Expert
 from credo.knowledge.expressions import number_text
 from credo.knowledge.mistakes import KnowledgeTypeError, LineMistake, python_error
 from credo.knowledge.names import Part
@@ -114,6 +115,20 @@ class UncertainStatement(StatementBase):
         P(lung=yes) <= 0.1 with confidence 0.8
         """
         return _changed(self, confidence=confidence)  # type: ignore[no-any-return]
+
+
+class DoubtableFamily(FamilyStatement, UncertainStatement):
+    """How a child depends on its parents, by somebody who may be wrong: then data decide how far that counts."""
+
+    __slots__ = ()
+
+    confidence: float | None
+    expert: Expert | None
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether it may be wrong."""
+        return self.confidence is not None or self.expert is not None
 
 
 class ComparingStatement(UncertainStatement):

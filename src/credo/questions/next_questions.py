@@ -6,9 +6,10 @@ weighted by P(a | θ), are what would be believed after answer a, and
 
     expected reduction = Var(f) − Σ_a P(a) · Var(f | a)
 
-of a target f(θ) is a sum over groups of draws [pre-posterior analysis; Raiffa and Schlaifer, 1961]; for a decision it
-is the expected gain of deciding after the answer (`question_goals.py`). Questions are about what an expert can know:
-arcs, configurations of parents that occur, and states; never the hidden effects of families.
+of a target f(θ) is a sum over groups of draws [pre-posterior analysis; Raiffa and Schlaifer, 1961]. After an answer
+that makes no statement, such as "it depends", the old mean is believed, and Var(f | a) is taken around that. For a
+decision it is the expected gain of deciding after the answer (`question_goals.py`). Questions are about what an expert
+can know: arcs, configurations of parents that occur, and states; never the hidden effects of families.
 """
 
 from __future__ import annotations
@@ -170,8 +171,8 @@ class NextQuestions:
     target : str
         What the answers are to narrow.
     deviation : float
-        The standard deviation of the target under the draws; for the whole network the square root of twice the
-        expected divergence, in nats, of the true network from the learned one; for a decision the utility that is
+        The standard deviation of the target under the draws; for the whole network the square root of the expected
+        divergence, in nats, of the true network from the learned one; for a decision the utility that is
         expected to be lost because the probabilities are not known.
     questions : tuple of Question
         The questions, the best first.
@@ -272,7 +273,7 @@ def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) ->
     member = np.zeros((kinds, len(values)))
     member[codes, np.arange(len(values))] = 1.0
     center = values.mean(axis=0)
-    shifted = values - (0.0 if goal.options else center)  # squares of small numbers keep their digits
+    shifted = values - center  # squares of small numbers keep their digits
     counts, sums, squares = member.sum(axis=1), member @ shifted, member @ (shifted * shifted)
     wrong = (1.0 - reliability) / max(1, kinds - 1)
     own = reliability - wrong
@@ -284,12 +285,17 @@ def _expected_reduction(candidate: Candidate, goal: Goal, reliability: float) ->
     weights = np.maximum(weights, np.finfo(float).tiny)  # an answer that no draw gives
     squared = reliability**2 * counts + wrong**2 * (len(values) - counts)  # Σ of squared weights
     effective = np.maximum(weights**2 / np.maximum(squared, np.finfo(float).tiny), 2.0)
+    moves = first / weights[:, None]
+    means, variances = center + moves, np.maximum(second / weights[:, None] - moves**2, 0.0)
     every = np.array([float(len(values))])
-    before = float(goal.left(every, sums.sum(axis=0)[None], squares.sum(axis=0)[None], every)[0])
-    left = np.where(counts < FEW, before, goal.left(weights, first, second, effective))
+    all_of_them = (squares.sum(axis=0) / every)[None]
+    before = float(goal.left(candidate.child, center[None], all_of_them, every, center[None])[0])
+    teaches = np.array([len(text) > 0 for text in candidate.statements]) & (counts >= FEW)
+    believed = np.where(teaches[:, None], means, center)
+    left = goal.left(candidate.child, means, variances, effective, believed)
     chance = weights / weights.sum()
     reduction = (before - float((chance * left).sum())) / goal.total
-    outcomes = [goal.outcome(mean + (0.0 if goal.options else center)) for mean in first / weights[:, None]]
+    outcomes = [goal.outcome(mean) for mean in means]
     answers = tuple(
         AnswerChoice(label, statement, float(p), mean, best)
         for label, statement, p, (mean, best) in zip(

@@ -1,15 +1,20 @@
 """What questions to an expert are for: a probability, the whole network, or a decision, under each draw.
 
 A goal says how much is not known of it (`total`), and how much of that is left in a group of draws (`left`): the
-variance of a probability, or what is expected to be lost because one has to decide without knowing the draw,
+variance of a probability; what is expected to be lost because one has to decide without knowing the draw,
 
-    E[max_d EU(d)] − max_d E[EU(d)].
+    E[max_d EU(d)] − max_d E[EU(d)];
+
+or the expected divergence of the true network from the learned one, where H is the entropy of a distribution, θ_j the
+distribution in configuration j under a draw, and P(j) how probable that configuration is,
+
+    E[Σ_j P(j) KL(θ_j ‖ E θ_j)] = Σ_j P(j) (H(E θ_j) − E H(θ_j)).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,7 +31,7 @@ from credo.types import Numbers
 
 WHOLE = "the whole network"
 ROUNDING = 1e-9  # of the largest utility: a smaller loss is none
-LEAST_MEAN = 1e-6  # of a number: a divergence in units of less says nothing
+LEAST_MEAN = 1e-6  # of a probability whose entropy is corrected for few draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +44,15 @@ class Goal:
         What it is called.
     values
         (draws, numbers), by child; the same for all children of a single probability. Of a decision the expected
-        utility of each option.
+        utility of each option; of the whole network the numbers of the child's CPT.
     total
-        How much is not known: the variance, or the expected loss.
+        How much is not known: the variance, the expected loss, or the expected divergence.
     children
         Whose CPTs matter.
     options
         The options of a decision; empty for probabilities.
+    weights
+        Of the whole network how probable the configuration of each number is, (numbers,), by child; else empty.
     """
 
     name: str
@@ -53,23 +60,28 @@ class Goal:
     total: float
     children: tuple[str, ...]
     options: tuple[str, ...] = ()
+    weights: Mapping[str, Numbers] = field(default_factory=dict)
 
     @property
     def deviation(self) -> float:
         """How much is not known, in the unit of the goal."""
         return self.total if self.options else float(np.sqrt(max(0.0, self.total)))
 
-    def left(self, weights: Numbers, first: Numbers, second: Numbers, effective: Numbers) -> Numbers:
-        """How much is not known in groups of draws, up to a constant.
+    def left(self, child: str, means: Numbers, variances: Numbers, effective: Numbers, believed: Numbers) -> Numbers:
+        """How much is not known in groups of draws, up to a constant, if the answer was about this child.
 
-        They are given by the sum of their weights, (groups,), the weighted sums of the values and of their squares,
-        (groups, numbers), and the effective number of draws, (groups,).
+        They are given by the means and variances of the values, (groups, numbers), and the effective number of draws,
+        (groups,), of which few make what is left look smaller than it is. What is `believed` then, (groups, numbers),
+        are the same means, or those from before where nothing follows from an answer.
         """
-        means = first / weights[:, None]
         if self.options:
-            return np.asarray(-means.max(axis=1), dtype=np.float64)
-        spread = (second / weights[:, None] - means**2) * (effective / (effective - 1.0))[:, None]
-        return np.asarray(spread.sum(axis=1), dtype=np.float64)
+            best = believed.argmax(axis=1)
+            return np.asarray(-np.take_along_axis(means, best[:, None], axis=1)[:, 0], dtype=np.float64)
+        if not self.weights:
+            spread = variances * (effective / (effective - 1.0))[:, None] + (means - believed) ** 2
+            return np.asarray(spread.sum(axis=1), dtype=np.float64)
+        too_small = variances / (2.0 * np.maximum(means, LEAST_MEAN) * effective[:, None])
+        return np.asarray((entropies(means, believed) + too_small) @ self.weights[child], dtype=np.float64)
 
     def outcome(self, means: Numbers) -> tuple[float, str]:
         """What a group of draws with these means says: the probability; of a decision the gain, and what to do."""
@@ -138,21 +150,21 @@ def _for_every_draw(values: Numbers, draws: BatchedCPTs) -> Numbers:
 
 
 def _whole_network(fit: Fit, draws: BatchedCPTs) -> Goal:
-    """All numbers of all CPTs, weighted so that their variance is twice the expected divergence of the network:
-
-        KL ≈ Σ_j P(configuration j) · Σ_k (θ_jk − mean_jk)² / (2·mean_jk).
-
-    A question moves its own CPT.
-    """
-    values, total = {}, 0.0
+    """All numbers of all CPTs; a question moves its own CPT."""
+    values, weights, total = {}, {}, 0.0
     for name in fit.network.names:
         if name in fit.network.forms or len(draws[name]) == 1:
             continue
-        own = draws[name].reshape(len(draws[name]), -1, draws[name].shape[-1])
-        weight = configuration_probabilities(fit.network, name)[:, None] / np.maximum(own.mean(axis=0), LEAST_MEAN)
-        values[name] = (own * np.sqrt(weight)).reshape(len(own), -1)
-        total += float(values[name].var(axis=0, ddof=1).sum())
-    return Goal(WHOLE, values, total, tuple(values))
+        own, states = draws[name].reshape(len(draws[name]), -1), draws[name].shape[-1]
+        values[name], weights[name] = own, np.repeat(configuration_probabilities(fit.network, name), states)
+        mean = own.mean(axis=0)
+        total += float((entropies(mean, mean) - entropies(own, own).mean(axis=0)) @ weights[name])
+    return Goal(WHOLE, values, total, tuple(values), weights=weights)
+
+
+def entropies(probabilities: Numbers, believed: Numbers) -> Numbers:
+    """−p log q of each."""
+    return np.asarray(-probabilities * np.log(np.maximum(believed, np.finfo(float).tiny)), dtype=np.float64)
 
 
 def configuration_probabilities(network: Network, name: str) -> Numbers:

@@ -21,6 +21,7 @@ import numpy as np
 from credo.constraints.evidence import Cases, CountEvidence, EvidenceRecord
 from credo.model.network import Network
 from credo.statistics.counts import Counts
+from credo.statistics.pooling import log_beta
 from credo.types import Numbers
 
 GRID = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.0)  # weights that an expert's numbers may have
@@ -133,9 +134,9 @@ def _mean_weights(
         for expert, name in enumerate(names):
             if place in own[name]:
                 cases = combinations[:, [expert]] * own[name][place]
-                total -= _log_beta(BASE + cases)
+                total -= log_beta(BASE + cases)
                 together = together + cases
-        total += _log_beta(together)
+        total += log_beta(together)
     chance = np.exp(total - total.max())
     means = chance @ combinations / chance.sum()
     return dict(zip(names, map(float, means), strict=True))
@@ -147,10 +148,3 @@ def _grid(experts: int) -> tuple[float, ...]:
     while count > 2 and count**experts > MOST_COMBINATIONS:
         count -= 1
     return (*GRID[: count - 1], GRID[-1])
-
-
-def _log_beta(x: Numbers) -> Numbers:
-    """log B of each line."""
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(x).sum(axis=-1) - gammaln(x.sum(axis=-1)), dtype=np.float64)

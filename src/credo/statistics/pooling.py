@@ -63,11 +63,11 @@ def _log_predictive(counts: Numbers, strength: float) -> float:
     for ordered in (counts, counts[::-1]):
         before = np.cumsum(ordered, axis=0) - ordered
         prior = BASE + _share(strength, before.sum(axis=-1, keepdims=True)) * before
-        total += 0.5 * float((_log_beta(prior + ordered) - _log_beta(prior)).sum())
+        total += 0.5 * float((log_beta(prior + ordered) - log_beta(prior)).sum())
     return total
 
 
-def _log_beta(x: Numbers) -> Numbers:
+def log_beta(x: Numbers) -> Numbers:
     """log Π Γ(x_k) / Γ(Σ x_k) of each line."""
     from scipy.special import gammaln
 
