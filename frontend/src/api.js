@@ -21,6 +21,9 @@ async function request(path, options) {
   return content;
 }
 
+// What tells this tab from others of the same studio.
+export const TAB = crypto.getRandomValues(new Uint32Array(3)).join("-");
+
 export const get = (path) => request(path, {});
 
 export const post = (path, content = {}) =>

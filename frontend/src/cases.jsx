@@ -1,7 +1,8 @@
 // Named cases: what was known about each, kept beside the text; some of them side by side.
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { post } from "./api.js";
-import { at, countGiven, givenNow, labelOf } from "./names.js";
+import { useFetched } from "./asking.jsx";
+import { KINDS, at, countGiven, givenNow, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -14,19 +15,17 @@ export function describeCase(given, network) {
   return [...words("evidence", "is"), ...words("do", "set to"), ...soft].join(", ") || "nothing is known";
 }
 
+// What of a case nothing can be said about now: no numbers then, rather than those of another case.
+async function answerFor({ given }, network) {
+  const now = givenNow(given, network);
+  const gone = KINDS.flatMap((kind) => Object.keys(given[kind]).filter((name) => at(now[kind], name) === undefined));
+  const found = await post("/api/marginals", { ...now, quick: true }).catch((error) => ({ problem: error.message || "impossible" }));
+  const unused = [...gone, ...(found.unused ?? [])];
+  return unused.length ? { problem: `${unused.join(", ")}: learned otherwise, or gone` } : found;
+}
+
 function Compared({ cases, variable, network }) {
-  const [found, setFound] = useState([]);
-  const changes = useStudio((s) => JSON.stringify(s.changes));
-  const fit = useStudio((s) => s.fit);
-  useEffect(() => {
-    let wanted = true;
-    Promise.all(cases.map((each) => post("/api/marginals", { ...givenNow(each.given, network), quick: true }).catch((error) => ({ problem: error.message })))).then(
-      (answers) => wanted && setFound(answers),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [JSON.stringify(cases), fit, changes]);
+  const [, , found] = useFetched(() => Promise.all(cases.map((each) => answerFor(each, network))), cases);
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label="Cases side by side">
       <table className="rows">
@@ -34,9 +33,10 @@ function Compared({ cases, variable, network }) {
         <thead>
           <tr>
             <th scope="col">{variable.label}</th>
-            {cases.map((each) => (
+            {cases.map((each, index) => (
               <th scope="col" key={each.name} title={describeCase(each.given, network)}>
                 {each.name}
+                {found?.[index]?.problem && <small className="problem">{found[index].problem}</small>}
               </th>
             ))}
           </tr>
@@ -46,10 +46,10 @@ function Compared({ cases, variable, network }) {
             <tr key={state}>
               <th scope="row">{labelOf(variable, state)}</th>
               {cases.map((each, index) => {
-                const [value, low, high] = at(at(found[index]?.bars, variable.name), state) ?? [];
+                const [value, low, high] = at(at(found?.[index]?.bars, variable.name), state) ?? [];
                 return (
                   <td key={each.name}>
-                    <b>{found[index]?.problem ? "impossible" : percent(value)}</b>
+                    <b>{percent(value)}</b>
                     {low !== null && low !== undefined && high > low && (
                       <small>
                         {percent(low)} to {percent(high)}
@@ -69,7 +69,7 @@ function Compared({ cases, variable, network }) {
 export function Cases({ variable }) {
   const network = useStudio((s) => s.network);
   const given = useStudio((s) => s.given);
-  const cases = useStudio((s) => s.arrangement?.cases) ?? [];
+  const cases = Object.entries(useStudio((s) => s.arrangement.cases) ?? {}).map(([name, given]) => ({ name, given }));
   const { arrange, suppose } = useStudio.getState();
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState([]);
@@ -77,7 +77,7 @@ export function Cases({ variable }) {
     event.preventDefault();
     const wanted = name.trim();
     if (!wanted) return;
-    arrange({ cases: [...cases.filter((each) => each.name !== wanted), { name: wanted, given }] });
+    arrange({ cases: { [wanted]: given } });
     setName("");
   };
   const compared = cases.filter((each) => chosen.includes(each.name));
@@ -105,7 +105,7 @@ export function Cases({ variable }) {
               <button type="button" aria-label={`Show the case ${each.name}`} onClick={() => suppose(each.given)}>
                 Show it
               </button>
-              <button type="button" aria-label={`× forget the case ${each.name}`} onClick={() => arrange({ cases: cases.filter((other) => other.name !== each.name) })}>
+              <button type="button" aria-label={`× forget the case ${each.name}`} onClick={() => arrange({ cases: { [each.name]: null } })}>
                 ×
               </button>
             </span>

@@ -1,6 +1,7 @@
 // The data: a histogram for each column, with cut points to drag; and the rows, any of which can be the case.
 import { useEffect, useRef, useState } from "react";
 import { get, post } from "./api.js";
+import { ofTable, useFetched } from "./asking.jsx";
 import { NOTHING_GIVEN, givenWith, labelOf } from "./names.js";
 import { SaveChart } from "./save_chart.jsx";
 import { useStudio } from "./store.js";
@@ -122,20 +123,10 @@ function Values({ column, variable }) {
 function Rows() {
   const network = useStudio((s) => s.network);
   const table = useStudio((s) => s.opened?.table);
-  const [found, setFound] = useState(null);
   const [start, setStart] = useState(1);
   const [chosen, setChosen] = useState(null);
-  const [problem, setProblem] = useState("");
   const { suppose, show } = useStudio.getState();
-  useEffect(() => {
-    let wanted = true;
-    post("/api/rows", { start })
-      .then((answer) => wanted && (setFound(answer), setProblem("")))
-      .catch((error) => wanted && setProblem(error.message));
-    return () => {
-      wanted = false;
-    };
-  }, [start, table]);
+  const [, problem, found] = useFetched(() => post("/api/rows", { start }), start, ofTable);
   if (problem) return <p className="problem">{problem}</p>;
   if (!found) return null;
   const use = (row, number) => {
@@ -191,15 +182,8 @@ function Rows() {
 export function DataPanel() {
   const table = useStudio((s) => s.opened?.table);
   const network = useStudio((s) => s.network);
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState("");
   const [most, setMost] = useState(MOST_SHOWN);
-  useEffect(() => {
-    if (table)
-      get("/api/columns")
-        .then((answer) => (setFound(answer), setProblem("")))
-        .catch((error) => setProblem(error.message));
-  }, [table]);
+  const [, problem, found] = useFetched(() => (table ? get("/api/columns") : Promise.resolve(null)), null, ofTable);
   if (!table)
     return (
       <p className="hint">

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { ChooseVariable } from "./choose_variable.jsx";
 import { Family } from "./family.jsx";
-import { labelOf, wordsFor } from "./names.js";
+import { at, labelOf, wordsFor } from "./names.js";
 import { useStudio } from "./store.js";
 
 const listOf = (text) =>
@@ -139,6 +139,7 @@ function Arrows({ variable }) {
                 <button
                   type="button"
                   key={verb}
+                  aria-pressed={verb === at(variable.stated, each)}
                   aria-label={`${verb}: state that ${each} ${verb} ${variable.name}`}
                   onClick={() => edit({ op: "arc_statement", verb, parent: each, child: variable.name })}
                 >

@@ -20,7 +20,7 @@ import {
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import { ApiError, get, postToKeep } from "./api.js";
+import { ApiError, TAB, get, postToKeep } from "./api.js";
 import { completer, credoLanguage, exampleText } from "./language.js";
 import { TEXT } from "./past.js";
 import { STATES, describeStatement } from "./states.js";
@@ -220,7 +220,7 @@ function makeSync(view, generation, opened) {
       const updates = asJson(sent);
       try {
         onTheWay = sent.length;
-        const reading = await postToKeep("/api/updates", { generation, version, updates });
+        const reading = await postToKeep("/api/updates", { generation, version, updates, tab: TAB });
         isAway = false;
         if (stopped) return;
         apply(updates);

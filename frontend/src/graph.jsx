@@ -295,7 +295,7 @@ function Flow() {
   const bare = far && network.variables.length > MOST_DRAWN;
   const flow = useReactFlow();
   // Boxes that somebody moved stay there, after a reload and after the next start too.
-  const positions = useStudio((s) => s.arrangement?.positions);
+  const positions = useStudio((s) => s.arrangement.positions);
   const moved = useRef(new Map());
   useMemo(() => {
     const kept = isWhole ? (positions ?? {}) : {}; // a part has places of its own
@@ -378,13 +378,8 @@ function Flow() {
   const onKeyDown = (event) => {
     if (event.altKey || event.target.closest("input")) return;
     if (event.ctrlKey || event.metaKey) {
-      const key = event.key.toLowerCase();
-      const own = event.target.closest(".react-flow__node")?.dataset.id;
-      const names = chosenNames().length ? chosenNames() : network.variables.some((each) => each.name === own) ? [own] : [];
-      if (key === "c" && names.length) useStudio.getState().copy(names);
-      else if (key === "v") useStudio.getState().paste();
-      else if (key === "a") setNodes((old) => old.map((each) => ({ ...each, selected: each.type === "variable" })));
-      else return;
+      if (event.key.toLowerCase() !== "a") return;
+      setNodes((old) => old.map((each) => ({ ...each, selected: each.type === "variable" })));
       event.preventDefault();
       return;
     }
@@ -402,6 +397,18 @@ function Flow() {
       else if (chosenNodes.length) removeVariables(chosenNodes);
       else return;
     } else return;
+    event.preventDefault();
+  };
+  const onCopy = (event) => {
+    const own = event.target.closest(".react-flow__node")?.dataset.id;
+    const names = chosenNames().length ? chosenNames() : network.variables.some((each) => each.name === own) ? [own] : [];
+    if (!names.length || event.target.closest("input") || String(window.getSelection())) return;
+    event.clipboardData.setData("text/plain", useStudio.getState().copied(names));
+    event.preventDefault();
+  };
+  const onPaste = (event) => {
+    if (event.target.closest("input")) return;
+    useStudio.getState().paste(event.clipboardData.getData("text/plain"));
     event.preventDefault();
   };
   // What the Tab key comes to is brought into sight, once the browser's own scrolling was taken back.
@@ -445,6 +452,8 @@ function Flow() {
       className="canvas"
       tabIndex={-1}
       onKeyDown={onKeyDown}
+      onCopy={onCopy}
+      onPaste={onPaste}
       onFocus={onFocus}
       onDoubleClick={(event) => event.target.classList.contains("react-flow__pane") && useStudio.getState().drawFirst()}
     >
@@ -519,7 +528,7 @@ function Flow() {
         onNodeDragStop={(_, node, dragged) => {
           for (const { id, position } of [node, ...dragged]) moved.current.set(id, { x: position.x, y: position.y });
           setMovedCount((count) => count + 1);
-          if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([...moved.current].map(([name, { x, y }]) => [name, [x, y]])) });
+          if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([node, ...dragged].map(({ id, position: { x, y } }) => [id, [x, y]])) });
         }}
         onEdgeClick={(_, edge) => chooseArc(edge)}
         onEdgesChange={(changes) => {

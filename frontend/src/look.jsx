@@ -5,7 +5,7 @@ import { hasMoved } from "./graph.jsx";
 import { CptGrid } from "./grid.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
 import { ChooseVariable } from "./choose_variable.jsx";
-import { at, labelOf, labelledAs, wordsFor } from "./names.js";
+import { at, isSame, labelOf, labelledAs, wordsFor } from "./names.js";
 import { percent } from "./states.js";
 import { SaveChart } from "./save_chart.jsx";
 import { StateBounds } from "./stating.jsx";
@@ -213,13 +213,15 @@ export function LookPanel() {
   const network = useMemo(() => (learned ? labelledAs(learned, now) : now), [learned, now]);
   const selected = useStudio((s) => s.selected);
   const editor = useStudio((s) => s.editor);
-  const variable = network?.variables.find((each) => each.name === selected) ?? network?.variables[0];
+  const variables = now?.variables ?? [];
+  const variable = variables.find((each) => each.name === selected) ?? variables[0];
+  const stands = variable && isSame(learned, now, variable.name);
   if (!fit)
     return (
       <>
         <p className="hint">Learn first; then this shows what the result rests on.</p>
         <LearnNow />
-        {variable && <ChooseVariable label="The probabilities of" variable={variable} variables={network.variables} />}
+        {variable && <ChooseVariable label="The probabilities of" variable={variable} variables={variables} />}
         {variable && <CptGrid variable={variable} />}
       </>
     );
@@ -233,9 +235,11 @@ export function LookPanel() {
         )}
         <LearnedNetwork />
       </div>
-      <ChooseVariable label="The probabilities of" variable={variable} variables={network.variables} />
-      {explanation ? <Cpt variable={variable} network={network} /> : <Explain />}
-      <CptGrid variable={variable} learned={at(explanation?.cpts, variable.name)} />
+      {variable && <ChooseVariable label="The probabilities of" variable={variable} variables={variables} />}
+      {variable && !stands && <p className="problem">{variable.label} was learned with other states, cut points or parents, or not at all: learn again.</p>}
+      {!explanation && <Explain />}
+      {stands && explanation && <Cpt variable={network.variables.find((each) => each.name === variable.name)} network={network} />}
+      {variable && <CptGrid variable={network.variables.find((each) => each.name === variable.name) ?? variable} learned={stands ? at(explanation?.cpts, variable.name) : undefined} />}
       {explanation && (
         <>
           <h3>In short</h3>

@@ -43,7 +43,7 @@ export function Menu({ menu, close }) {
 
 // `names` are the variables that are chosen with it.
 export function itemsOfVariable(variable, names, remove) {
-  const { show, focusOn, observe, opened, copy } = useStudio.getState();
+  const { show, focusOn, observe, opened, copied, attempt } = useStudio.getState();
   const several = names.length > 1 ? `these ${names.length}` : "it";
   const panel = (id) => () => show({ selected: variable.name, clickedInNetwork: variable.name, panel: id, view: "answers" });
   return [
@@ -52,14 +52,14 @@ export function itemsOfVariable(variable, names, remove) {
     ["Only this and its neighbours", () => (show({ selected: variable.name, clickedInNetwork: variable.name }), focusOn({ name: variable.name, depth: 1 }))],
     ["Forget what is known about it", () => observe(variable.name, null)],
     ["Change its states and arrows", panel("draw")],
-    [`Copy ${several}`, () => copy(names)],
+    [`Copy ${several}`, () => attempt(() => navigator.clipboard.writeText(copied(names)))],
     ...(opened?.network ? [] : [[`Delete ${several}`, () => remove(names)]]),
   ];
 }
 
 export function itemsOfPane() {
-  const { drawFirst, paste, opened } = useStudio.getState();
-  return opened?.network ? [["Save the picture as SVG", exportSvg]] : [["Draw a variable", drawFirst], ["Paste", paste], ["Save the picture as SVG", exportSvg]];
+  const { drawFirst, paste, opened, show } = useStudio.getState();
+  return opened?.network ? [["Save the picture as SVG", exportSvg]] : [["Draw a variable", drawFirst], ["Paste", () => navigator.clipboard.readText().then(paste, () => show({ toast: "Choose the network and press Ctrl+V: the browser keeps the clipboard from buttons." }))], ["Save the picture as SVG", exportSvg]];
 }
 
 export function itemsOfArrow(parent, child) {

@@ -34,6 +34,17 @@ export function givenNow(given, network) {
 // What people read in place of the name of a state.
 export const labelOf = (variable, state) => variable.labels?.[variable.states.indexOf(state)] ?? state;
 
+// Whether what was learned about a variable's CPT is about the variable as it is now: its states, cut points and parents.
+export function isSame(learned, now, name) {
+  const [one, two] = [learned, now].map((network) => network?.variables.find((each) => each.name === name));
+  const same = (names, others) => names.length === others.length && names.every((each) => others.includes(each));
+  const alike = (each) => {
+    const [own, other] = [learned, now].map((network) => network.variables.find((found) => found.name === each));
+    return own && other && same(own.states, other.states) && JSON.stringify(own.cuts) === JSON.stringify(other.cuts);
+  };
+  return Boolean(one && two && same(one.parents, two.parents) && [name, ...one.parents].every(alike));
+}
+
 // A network that was learned, with the labels that the text gives now.
 export function labelledAs(learned, now) {
   const byName = new Map(now?.variables.map((each) => [each.name, each]) ?? []);

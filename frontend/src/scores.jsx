@@ -1,6 +1,7 @@
 // The rows of the table, scored: how probable the states of a variable are in each.
 import { useEffect, useState } from "react";
 import { post } from "./api.js";
+import { useAnswer } from "./asking.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -27,21 +28,10 @@ function inOrder({ numbers, rows }, order) {
 
 export function Scores({ variable, state }) {
   const table = useStudio((s) => s.opened?.table);
-  const [found, setFound] = useState(null);
-  const [problem, setProblem] = useState("");
   const [sorted, setSorted] = useState(false);
   const [order, setOrder] = useState(null); // of the rows that are here: by which column, and whether from large to small
-  const learned = useStudio((s) => s.fit?.seconds);
-  useEffect(() => setFound(null), [variable.name, learned]);
   const score = `${variable.name}=${state}`;
-  const run = async () => {
-    try {
-      setFound(await post("/api/predict", { targets: [variable.name], by: sorted ? score : null }));
-      setProblem("");
-    } catch (error) {
-      setProblem(error.message);
-    }
-  };
+  const [found, problem, run] = useAnswer(() => post("/api/predict", { targets: [variable.name], by: sorted ? score : null }), variable.name);
   useEffect(() => {
     if (found) run();
   }, [sorted, sorted && score]);

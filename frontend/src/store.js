@@ -1,6 +1,6 @@
 // What the page knows, and what it does: one store, from which components read.
 import { create } from "zustand";
-import { download, get as fetchJson, listen, post, upload } from "./api.js";
+import { TAB, download, get as fetchJson, listen, post, upload } from "./api.js";
 import { NO_PAST, TEXT, withStep, withTextMoved } from "./past.js";
 import { KINDS, NOTHING_GIVEN, at, givenNow, givenWith } from "./names.js";
 
@@ -37,7 +37,7 @@ function sharing(fresh, old) {
 
 // What is drawn: groups that are folded, and the variables around the one in focus; all of them where there is none.
 function partOf({ network, arrangement, focus }) {
-  const folded = (arrangement?.folded ?? []).filter((each) => at(network?.groups, each));
+  const folded = Object.keys(arrangement.folded ?? {}).filter((each) => at(network?.groups, each));
   if (!focus || !network?.variables.some((each) => each.name === focus.name)) return { folded, shown: null };
   const around = new Map(network.variables.map((each) => [each.name, new Set(each.parents)]));
   for (const each of network.variables) for (const parent of each.parents) around.get(parent)?.add(each.name);
@@ -47,7 +47,18 @@ function partOf({ network, arrangement, focus }) {
   return { folded: folded.filter((each) => !network.groups[each].includes(focus.name)), shown: order };
 }
 
-const COPIED = "credo-copied";
+// Something else under each part of an arrangement.
+const named = (part, of) => Object.fromEntries(Object.entries(part).map(([kind, own]) => [kind, of(kind, own)]));
+
+function copiedVariables(text) {
+  try {
+    const found = JSON.parse(text);
+    return Array.isArray(found) && found.length && found.every((each) => typeof each?.name === "string") ? found : null;
+  } catch {
+    return null;
+  }
+}
+
 const SLOW = 400; // milliseconds after which a page says that it computes
 
 const fetchState = () => fetchJson("/api/state");
@@ -68,6 +79,9 @@ export const useStudio = create((set, get) => ({
   comparison: null,
   progress: { event: "idle" },
   changes: [], // since something was learned, in words
+  decisions: [], // what the text says is to be decided, and what counts
+  tableRead: 0, // how often the table changed while this page was open
+  arrangement: {}, // places of boxes, folded groups and cases, each by names
   given: NOTHING_GIVEN,
   bars: null,
   selected: null,
@@ -165,6 +179,7 @@ export const useStudio = create((set, get) => ({
       findings: reading.findings,
       experts: reading.experts,
       changes: reading.changes,
+      decisions: reading.decisions,
     }));
     get().draw(picture);
     // The numbers are those of what was learned: whether they still are those of this text, the studio says.
@@ -199,7 +214,8 @@ export const useStudio = create((set, get) => ({
   // What happened while the connection was broken, or the tab was not seen.
   async catchUp() {
     await get().inOrder(fetchState, ({ opened, progress }) => {
-      set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false, changes: opened?.reading.changes ?? [] });
+      set({ progress, check: opened?.check ?? null, fit: opened?.fit ?? null, unsaved: opened?.unsaved ?? false, arrangement: opened?.view ?? {}, tableRead: get().tableRead + 1 });
+      if (opened) get().setReading(opened.reading, opened.picture);
       if (opened?.fit?.explained) get().loadExplanation();
     });
     if (get().opened) await get().ask();
@@ -237,9 +253,19 @@ export const useStudio = create((set, get) => ({
       set({ toast: event.message });
     } else if (event.event === "checked") {
       set({ check: event.check });
+    } else if (event.event === "arranged") {
+      if (event.tab !== TAB) get().rearrange(event.changes);
+    } else if (event.event === "read") {
+      if (event.tab !== TAB) get().readAgain(event.table);
     } else if (event.event === "learning") {
       get().hearLearning(event.progress);
     }
+  },
+
+  // Another tab changed the text, or another program the table.
+  async readAgain(table) {
+    if (table) set({ tableRead: get().tableRead + 1 });
+    await fetchJson("/api/reading").then(get().setReading, () => {}); // the next change, or a new connection, says it again
   },
 
   async hearLearning(progress) {
@@ -323,7 +349,7 @@ export const useStudio = create((set, get) => ({
   async ask() {
     const number = get().asked + 1;
     set({ asked: number });
-    const question = { ...givenNow(get().given, get().network), before: get().showBefore };
+    const question = { ...givenNow(get().given, get().network), before: get().showBefore, tab: TAB };
     const take = (bars) => {
       if (get().asked !== number || bars.dropped) return;
       set({ bars: sharing(bars, get().bars), impossible: "", computing: Boolean(bars.rough) });
@@ -357,8 +383,7 @@ export const useStudio = create((set, get) => ({
     get().draw();
   },
   fold(name) {
-    const folded = get().arrangement?.folded ?? [];
-    get().arrange({ folded: folded.includes(name) ? folded.filter((each) => each !== name) : [...folded, name] });
+    get().arrange({ folded: { [name]: at(get().arrangement.folded, name) ? null : true } });
   },
 
   setCase(given) {
@@ -399,31 +424,30 @@ export const useStudio = create((set, get) => ({
 
   // Where boxes stand, which groups are folded, named cases: kept in a file beside the text.
   async arrange(part) {
-    const empty = { positions: {}, folded: [], cases: [] };
-    const before = Object.fromEntries(Object.keys(part).map((key) => [key, get().arrangement?.[key] ?? empty[key]]));
+    const before = named(part, (kind, own) => Object.fromEntries(Object.keys(own).map((name) => [name, at(get().arrangement[kind], name) ?? null])));
     get().remember({ kind: "arranged", before, after: part });
     await get().setArranged(part);
   },
   async setArranged(part) {
-    set({ arrangement: { ...get().arrangement, ...part } });
+    get().rearrange(part);
+    await get().attempt(() => post("/api/arrange", { ...part, tab: TAB }));
+  },
+  rearrange(part) {
+    const fresh = named(part, (kind, own) => Object.fromEntries(Object.entries({ ...get().arrangement[kind], ...own }).filter(([, value]) => value !== null)));
+    set({ arrangement: { ...get().arrangement, ...fresh } });
     get().draw();
-    await get().attempt(() => post("/api/arrange", part));
   },
 
-  // Variables that were copied, with their arrows, kept where other tabs find them too.
-  copy(names) {
-    const copied = get().network.variables.filter((each) => names.includes(each.name)).map(({ name, order, cuts, parents }) => ({ name, states: order, cuts, parents }));
-    try {
-      localStorage.setItem(COPIED, JSON.stringify(copied));
-    } catch {
-      // There is no room, or it is not allowed.
-    }
+  // Variables with their arrows, for the clipboard: a studio at another address takes them, too.
+  copied(names) {
     set({ toast: `Copied ${names.length === 1 ? names[0] : `${names.length} variables`}: Ctrl+V pastes.` });
+    const variables = get().network.variables.filter((each) => names.includes(each.name));
+    return JSON.stringify(variables.map(({ name, order, cuts, parents }) => ({ name, states: order, cuts, parents })), null, 1);
   },
-  async paste() {
-    const copied = JSON.parse(localStorage.getItem(COPIED) ?? "[]");
-    if (!copied.length) set({ toast: "Nothing was copied yet." });
-    else if (get().mayDraw()) await get().edit({ op: "paste", variables: copied });
+  async paste(text) {
+    const variables = copiedVariables(text);
+    if (!variables) set({ toast: "The clipboard holds no variables of a network: copy some first." });
+    else if (get().mayDraw()) await get().edit({ op: "paste", variables });
   },
   mayDraw() {
     const { opened } = get();

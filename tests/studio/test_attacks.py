@@ -27,6 +27,7 @@ READABLE = (
     "/api/predictions",
     "/api/share",
     "/api/columns",
+    "/api/reading",
     "/static/studio.js",
     "/api/updates?since=0",
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,8 +63,7 @@ def test_evidence_does_not_act_over_an_arrow_that_is_gone(learned_heart: Path) -
         found = bars(studio, evidence={"ecg": "abnormal"})
         assert found["bars"]["disease"] == alone
         assert "ecg" not in found["bars"]
-        request = {"op": "rename", "name": "smoker", "new": "smokes"}
-        studio.change(studio.post("/api/edit", request).json()["text"])
+        studio.change(text_of(studio).replace("smoker", "smokes"))
         found = bars(studio, evidence={"smoker": "yes"})
         assert found["unused"] == ["smoker"]
         assert "disease" not in found["bars"]
@@ -259,6 +261,49 @@ def test_what_killed_processes_left_is_removed(tmp_path: Path, monkeypatch: obje
         assert draft.exists()  # its process runs
 
 
+# Several tabs, several studios, other programs ------------------------------------------------------------------------
+
+
+def test_what_one_tab_asks_does_not_drop_what_another_asked(learned_heart: Path) -> None:
+    with started(learned_heart) as studio:
+
+        async def ask(*tabs: str) -> list[Any]:
+            asked = (studio.session.marginals({"tab": tab, "evidence": {"ecg": "abnormal"}}) for tab in tabs)
+            return await asyncio.gather(*asked)
+
+        first, other, older, newest = studio.run(ask, "one", "two", "three", "three")
+        assert "bars" in first
+        assert "bars" in other
+        assert older == {"dropped": True}
+        assert "bars" in newest
+
+
+@pytest.mark.slow
+def test_what_is_explained_is_what_is_shown(learned_heart: Path) -> None:
+    with started(learned_heart) as studio:
+        fit_file(learned_heart / "heart.credo").write_bytes(b"of another studio")
+        shown = studio.session.require_fit().network.cpts["smoker"]
+        assert studio.post("/api/explain").status_code == 200
+        wait_for(lambda: studio.session.progress["event"] in ("done", "error"))
+        explained = studio.get("/api/explanation").json()["explanation"]["cpts"]["smoker"][0]["learned"]
+        assert explained == pytest.approx(shown.tolist())
+
+
+def test_a_page_to_share_has_the_present_labels_and_utilities(learned_heart: Path) -> None:
+    with started(learned_heart) as studio:
+        lines = 'label disease: "Coronary disease"\ndecision treat: no, yes\nutility of disease=1, treat=no is -100\n'
+        studio.change(f"{text_of(studio)}\n{lines}utility of treat=yes is -40\n")
+        assert bars(studio)["changes"] == []
+        page = studio.get("/api/share").text
+        assert "Coronary disease" in page
+        assert "utility of treat=yes is -40" in page
+
+
+def test_a_column_keeps_its_name(studio: Studio) -> None:
+    answer = studio.post("/api/edit", {"op": "rename", "name": "smoker", "new": "tobacco"})
+    assert 'write label smoker: "tobacco"' in answer.json()["error"]
+
+
 # What is arranged around a text ---------------------------------------------------------------------------------------
 
 
@@ -269,9 +314,11 @@ def test_what_killed_processes_left_is_removed(tmp_path: Path, monkeypatch: obje
         {"positions": {"a": "here"}},
         {"positions": [1]},
         {"folded": [3]},
-        {"cases": [{"name": "x"}]},
-        {"cases": [{"name": "x", "given": {"evidence": {"a": 3}}}]},
-        {"cases": [{"name": "x", "given": {"soft": {"a": {"b": -1}}}}]},
+        {"folded": {"a": 1}},
+        {"cases": {"x": 1}},
+        {"cases": {"": {}}},
+        {"cases": {"x": {"evidence": {"a": 3}}}},
+        {"cases": {"x": {"soft": {"a": {"b": -1}}}}},
         {"else": 1},
     ],
 )
@@ -281,12 +328,22 @@ def test_only_an_arrangement_is_kept(studio: Studio, wrong: dict[str, object]) -
 
 
 def test_an_arrangement_is_kept_beside_the_text(studio: Studio) -> None:
-    case = {"name": "Mrs. B", "given": {"evidence": {"ecg": "abnormal"}, "do": {}, "soft": {"age": {"old": 0.5}}}}
-    assert studio.post("/api/arrange", {"positions": {"__proto__": [1, 2]}}).status_code == 200
-    assert studio.post("/api/arrange", {"cases": [case]}).status_code == 200
+    cases = {"Mrs. B": {"evidence": {"ecg": "abnormal"}, "do": {}, "soft": {"age": {"old": 0.5}}}}
+    assert studio.post("/api/arrange", {"positions": {"__proto__": [1, 2], "age": [3, 4]}}).status_code == 200
+    assert studio.post("/api/arrange", {"positions": {"age": None}, "cases": cases}).status_code == 200
     studio.post("/api/open", {"model": "heart.credo", "table": "patients.csv"})
     view = studio.get("/api/state").json()["opened"]["view"]
-    assert view == {"positions": {"__proto__": [1.0, 2.0]}, "cases": [case]}
+    assert view == {"positions": {"__proto__": [1.0, 2.0]}, "cases": cases}
+    # Another studio kept a case meanwhile, in the form of an earlier version.
+    other = {"cases": [{"name": "Mr. C", "given": {"evidence": {"smoker": "no"}}}], "folded": ["symptoms"]}
+    (studio.folder / "heart.studio.json").write_text(json.dumps(other), encoding="utf-8")
+    studio.post("/api/arrange", {"cases": cases})
+    assert studio.post("/api/save", {"as": "again"}).json() == {"name": "again.credo"}
+    view = studio.get("/api/state").json()["opened"]["view"]
+    assert list(view["cases"]) == ["Mr. C", "Mrs. B"]
+    assert view["folded"] == {"symptoms": True}
+    assert (studio.folder / "again.studio.json").exists()
+    studio.post("/api/open", {"model": "heart.credo", "table": "patients.csv"})
     (studio.folder / "heart.studio.json").write_text("[" * 100_000, encoding="utf-8")
     studio.post("/api/open", {"model": "heart.credo"})
     assert studio.get("/api/state").json()["opened"]["view"] == {}

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import credo
 from credo.studio.opening import fit_file
-from tests.studio.harness import Tab, opened_tab, state, write
+from tests.studio.harness import Tab, new_page, opened_tab, state, write
 
 STALE = "The numbers are those of an earlier text or table."
 
@@ -66,6 +66,108 @@ def test_what_an_arrow_carried_is_gone_with_it(learned_tab: Tab) -> None:
     page.get_by_role("button", name="Undo").click()
     expect(disease).not_to_have_attribute("title", alone)
     expect(page.get_by_text(STALE)).to_have_count(0)
+
+
+def test_answers_go_with_what_they_rest_on(learned_tab: Tab) -> None:
+    """An answer of a panel, scored rows and cases side by side, after utilities and an arrow changed."""
+    page = learned_tab.page
+    lines = "decision treat: no, yes\nutility of disease=1, treat=no is -100\nutility of treat=yes is -10\n"
+    write(page, lines)
+    expect(page.get_by_text("changed, kept as a draft")).to_be_visible()
+    page.locator(".cases summary").click()
+    for name in ("nothing", "abnormal"):
+        page.get_by_label("Keep this case as").fill(name)
+        page.get_by_role("button", name="Keep", exact=True).click()
+        page.get_by_role("checkbox", name=name, exact=True).check()
+        state(page, "ecg", "abnormal").click()
+    compared = page.get_by_role("region", name="Cases side by side").get_by_role("row").nth(2)
+    expect(compared).to_have_text(re.compile(r"^1\d+%.*\d+%"))
+    page.get_by_role("button", name="Which test next, and what to do?").click()
+    page.get_by_role("button", name="Score every row of patients.csv").click()
+    decided, scored = page.get_by_text(re.compile("treat=yes is better")), page.get_by_role("region", name="scored")
+    expect(decided.first).to_be_visible()
+    expect(scored).to_be_visible()
+    write(page, "utility of disease=0, treat=yes is -30\n")
+    expect(decided).to_have_count(0)
+    expect(page.get_by_text(STALE)).to_have_count(0)  # the probabilities are those of before
+    page.get_by_role("button", name="Score every row of patients.csv").click()
+    expect(scored).to_be_visible()
+    page.get_by_role("combobox", name="How probable is").select_option("ecg")
+    page.get_by_role("tab", name="Draw").click()
+    page.get_by_role("button", name="× remove the arrow from disease to ecg").click()
+    page.get_by_role("tab", name="Ask").click()
+    page.get_by_role("combobox", name="How probable is").select_option("disease")
+    expect(scored).to_have_count(0)
+    page.locator(".cases summary").click()
+    for name in ("nothing", "abnormal"):
+        page.get_by_role("checkbox", name=name, exact=True).check()
+    expect(page.get_by_text("ecg: learned otherwise, or gone")).to_be_visible()
+    expect(compared).to_have_text(re.compile(r"^1\d+%\d+% to \d+%–$"))
+
+
+def test_a_cpt_of_other_parents_or_cut_points_is_not_shown(learned_tab: Tab) -> None:
+    page, opened = learned_tab.page, learned_tab.session.require_opened()
+    rows = [
+        {"label": "", "index": index, "given": {"disease": value}, "observations": 9, "data": None, "lowest": None}
+        | {"highest": None, "learned": [number, 1 - number], "low": None, "high": None, "changed_by": []}
+        for index, (value, number) in enumerate((("0", 0.13), ("1", 0.9)))
+    ]
+    opened.explanation = {"summary": [], "notes": [], "statements": [], "next": [], "cpts": {"ecg": rows}}
+    page.reload()
+    page.get_by_role("tab", name="Look").click()
+    page.get_by_role("combobox", name="The probabilities of").select_option("ecg")
+    page.locator(".grid summary").click()
+    expect(page.locator(".cpt")).to_be_visible()
+    expect(page.locator(".grid td").first).to_contain_text("learned 13")
+    text = page.locator(".cm-content")
+    text.get_by_text("ecg depends on disease").click()
+    page.keyboard.press("End")
+    page.keyboard.insert_text(", smoker")
+    expect(page.get_by_text("ecg was learned with other states, cut points or parents")).to_be_visible()
+    expect(page.locator(".cpt")).to_have_count(0)
+    expect(page.locator(".grid")).not_to_contain_text("learned 13")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.locator(".cpt")).to_be_visible()
+
+
+def test_another_tab_sees_at_once_what_was_changed(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    other, complaints = new_page(page.context)
+    other.goto(learned_tab.address)
+    other.locator(".cases summary").click()
+    page.locator(".cases summary").click()
+    write(page, "variable fever: no, yes\nfever depends on disease\n")
+    for each in (page, other):
+        expect(each.get_by_role("group", name="Variable fever", exact=True)).to_be_visible()
+        expect(each.get_by_role("status").filter(has_text=STALE)).to_contain_text("fever is new.")
+    for each, name in ((page, "mine"), (other, "hers")):
+        each.get_by_label("Keep this case as").fill(name)
+        each.get_by_role("button", name="Keep", exact=True).click()
+        expect(each.get_by_role("list", name="Cases that are kept")).to_contain_text(name)
+    for each in (page, other):
+        expect(each.locator(".cases summary")).to_have_text("Cases (2)")
+    assert complaints == []
+
+
+def test_files_that_another_program_writes_are_noticed(learned_tab: Tab) -> None:
+    page, table = learned_tab.page, learned_tab.folder / "patients.csv"
+    page.get_by_role("tab", name="Data").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("220 rows")
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    table.write_text("".join(lines[:-20]), encoding="utf-8")
+    expect(page.get_by_role("status").filter(has_text=STALE)).to_contain_text("patients.csv changed.")
+    expect(page.get_by_role("tabpanel")).to_contain_text("200 rows")
+    table.write_text("".join(lines), encoding="utf-8")
+    expect(page.get_by_text(STALE)).to_have_count(0)
+
+
+def test_a_network_file_that_changes_is_read_again(chromium: Browser, tmp_path: Path) -> None:
+    network = credo.Network({"a": ["no", "yes"]}, {})
+    credo.write_network(network.with_cpts({"a": [0.5, 0.5]}), tmp_path / "small.bif")
+    with opened_tab(chromium, tmp_path.resolve(), {}, "small.bif", None) as tab:
+        expect(state(tab.page, "a", "yes")).to_have_attribute("title", "yes 50%")
+        credo.write_network(network.with_cpts({"a": [0.25, 0.75]}), tmp_path / "small.bif")
+        expect(state(tab.page, "a", "yes")).to_have_attribute("title", "yes 75%")
 
 
 def test_impossible_evidence_leaves_no_numbers(chromium: Browser, tmp_path: Path) -> None:

@@ -256,7 +256,7 @@ def test_a_network_file_answers_at_once_and_becomes_text(studio: Studio) -> None
     ("change", "expected"),
     [
         ({"op": "add_variable", "name": "chest pain", "states": ["no", "yes"]}, 'variable "chest pain": no, yes'),
-        ({"op": "rename", "name": "ecg", "new": "ekg"}, "ekg depends on disease"),
+        ({"op": "rename", "name": "ecg", "new": "id"}, "id depends on disease"),
         ({"op": "add_arc", "parent": "smoker", "child": "pressure"}, "pressure depends on age, smoker"),
         ({"op": "remove_arc", "parent": "age", "child": "disease"}, "disease depends on smoker, pressure"),
         ({"op": "remove_variable", "name": "ecg"}, "# left out: sensitivity of ecg"),

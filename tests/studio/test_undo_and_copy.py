@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.studio.harness import Studio, Tab, state, wait_for, write
+from tests.studio.harness import Studio, Tab, new_page, served, state, wait_for, write
 
 
 def box_of(page: Page, name: str) -> dict[str, float]:
@@ -72,6 +73,7 @@ def test_undo_in_the_editor_is_about_the_text_alone(learned_tab: Tab) -> None:
 
 def test_variables_are_copied_and_pasted_with_their_arrows(tab: Tab) -> None:
     page = tab.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for name in ("disease", "ecg"):
         box = page.locator(f'.react-flow__node[data-id="{name}"] .name')
         box.click(modifiers=["Control"], position={"x": 5, "y": 5})
@@ -89,6 +91,23 @@ def test_variables_are_copied_and_pasted_with_their_arrows(tab: Tab) -> None:
     page.get_by_role("menuitem", name="Paste").click()
     expect(copy).to_be_visible()
     assert tab.complaints == []
+
+
+def test_a_studio_at_another_address_takes_what_was_copied(tab: Tab, tmp_path: Path) -> None:
+    tab.page.locator('.react-flow__node[data-id="age"] .name').focus()
+    tab.page.keyboard.press("Control+c")
+    expect(tab.page.get_by_text("Copied age")).to_be_visible()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "flu.credo").write_text("variable flu: no, yes\n", encoding="utf-8")
+    with served((tmp_path / "other").resolve(), "flu.credo", None) as (address, _):
+        page, complaints = new_page(tab.page.context)
+        page.goto(address)
+        page.locator('.react-flow__node[data-id="flu"] .name').focus()
+        page.keyboard.press("Control+v")
+        expect(page.locator(".cm-content")).to_contain_text("young < 45 <= middle < 65 <= old")
+        expect(page.get_by_role("group", name="Variable age", exact=True)).to_be_visible()
+        assert complaints == []
+        page.close()
 
 
 def test_what_is_pasted_is_checked(studio: Studio) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache
 from hashlib import sha256
+from threading import Lock
 from typing import Any
 
 from credo.drawing.layered_layout import layered_picture
@@ -18,6 +19,7 @@ HEAD, ROW, FOOT = 34.0, 24.0, 8.0  # heights: of the name, of a state, below the
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
 
 NO_LABELS = Labels()
+_DRAWING = Lock()
 
 Structure = tuple[tuple[str, float, int, tuple[str, ...]], ...]  # of each variable: name, width, states, parents
 
@@ -39,7 +41,8 @@ def picture_data(
     """
     whole = _structure(network, labels)
     own = whole if not folded and shown is None else _reduced(whole, network, labels, folded, shown)
-    return {"key": picture_key(network, labels), **_drawn(own)}
+    with _DRAWING:  # who asks for what is being drawn waits for it
+        return {"key": picture_key(network, labels), **_drawn(own)}
 
 
 def group_box(group: str) -> str:

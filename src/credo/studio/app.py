@@ -23,7 +23,7 @@ from credo.studio.asking import comparison_data
 from credo.studio.document import StaleChangeError
 from credo.studio.folder import MOST_UPLOADED
 from credo.studio.guard import Guard
-from credo.studio.opened_data import fit_data
+from credo.studio.opened_data import fit_data, reading_data
 from credo.studio.session import Session
 
 STATIC = Path(__file__).with_name("static")
@@ -69,6 +69,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/events", _events, "GET"),
         route("/api/updates", _updates, "GET"),
         route("/api/updates", _change),
+        route("/api/reading", _reading, "GET"),
         route("/api/open", _open),
         route("/api/preview", _preview),
         route("/api/upload", _upload),
@@ -196,7 +197,12 @@ async def _change(request: Request, session: Session) -> Any:
     updates = content.get("updates")
     if not isinstance(updates, list):
         raise RefusedError("The changes are a list.")
-    return await session.change(_whole_number(content.get("version")), updates)
+    return await session.change(_whole_number(content.get("version")), updates, str(content.get("tab", "")))
+
+
+async def _reading(request: Request, session: Session) -> Any:
+    opened = session.require_opened()
+    return await asyncio.to_thread(reading_data, opened, opened.reading)
 
 
 async def _open(request: Request, session: Session) -> Any:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from credo.errors import CredoError, OptionError, QueryError
+from credo.knowledge import Knowledge
 from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
 from credo.knowledge.query import Query
 from credo.model.alignment import aligned_cpt
@@ -119,7 +120,12 @@ def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def next_data(fit: Fit, declarations: Iterable[object], request: Mapping[str, Any]) -> dict[str, Any]:
+def decision_lines(knowledge: Knowledge) -> list[Any]:
+    """What a text says about decisions, and what outcomes are worth."""
+    return [each for each in knowledge.declarations if isinstance(each, DECISION_LINES)]
+
+
+def next_data(fit: Fit, knowledge: Knowledge, request: Mapping[str, Any]) -> dict[str, Any]:
     """Which observation would tell most about a variable, and what to do where the text has a decision."""
     evidence, do, soft = given_of(request)
     if do or soft:
@@ -128,7 +134,7 @@ def next_data(fit: Fit, declarations: Iterable[object], request: Mapping[str, An
     if variable not in evidence:
         found = fit.next_tests(evidence, variable)
         answer["tests"] = _tests_data(found)
-    lines = [each for each in declarations if isinstance(each, DECISION_LINES)]
+    lines = decision_lines(knowledge)
     if any(isinstance(each, UtilityDeclaration) for each in lines):
         decided = fit.decide(evidence, utilities=lines)
         answer["decision"] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -25,8 +25,14 @@ GATES, NOISY, MEANS = (
 )
 
 
-def edited(text: str, network: Network | None, given: Network | None, request: Mapping[str, Any]) -> str:
-    """A text with one change that was drawn."""
+def edited(
+    text: str,
+    network: Network | None,
+    given: Network | None,
+    request: Mapping[str, Any],
+    columns: Collection[str] = (),
+) -> str:
+    """A text with one change that was drawn; `columns` are those of the table that is open."""
     op = request.get("op")
     name, parent, child = (str(request.get(key, "")) for key in ("name", "parent", "child"))
     if op == "arc_statement":
@@ -65,7 +71,13 @@ def edited(text: str, network: Network | None, given: Network | None, request: M
     if op == "add_variable":
         return editing.add_variable(text, name, states)
     if op == "rename":
-        return editing.rename_variable(text, name, str(request.get("new", "")))
+        new = str(request.get("new", ""))
+        if name in columns and new not in columns:
+            raise OptionError(
+                f"{name} is a column of the table, and would be without data under another name. For people to read "
+                f'another one, write label {name_text(name)}: "{new}".'
+            )
+        return editing.rename_variable(text, name, new)
     if op == "remove_variable":
         return editing.remove_variable(text, name)
     if op == "remove_variables":

@@ -6,7 +6,9 @@ from typing import Any
 
 from credo.drawing.page_picture import picture_data
 from credo.knowledge.labels import labels_of
+from credo.knowledge.statements import to_text
 from credo.questions.question_draws import why_no_interval
+from credo.studio.asking import decision_lines
 from credo.studio.folder import Folder
 from credo.studio.opening import Opened
 from credo.studio.reading import Reading, arrow_data, experts_data, mistake_data, network_data
@@ -48,6 +50,7 @@ def reading_data(opened: Opened, reading: Reading) -> dict[str, Any]:
         "message": reading.message,
         "experts": [] if reading.knowledge is None else experts_data(reading.knowledge.statements),
         "statements": 0 if reading.knowledge is None else len(reading.knowledge),
+        "decisions": [] if reading.knowledge is None else [to_text(each) for each in decision_lines(reading.knowledge)],
     }
 
 

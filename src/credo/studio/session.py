@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -48,10 +49,11 @@ from credo.studio.scored_table import scored_table
 from credo.studio.scratch import new_scratch
 from credo.studio.support import support
 from credo.studio.table import OpenTable, format_from, preview
-from credo.studio.view_file import checked_view, write_view
+from credo.studio.view_file import read_view, with_changes, write_view
 
 FEW_STATEMENTS = 200  # that are checked in this process; more take seconds, in which diagnostics would have to wait
 MOST_ROWS = 200  # of a table that a page shows
+WATCH_SECONDS = 1.0  # between two looks at the files that other programs may write
 
 
 class Session:
@@ -73,7 +75,10 @@ class Session:
         self._check_process = CheckProcess()
         self._following: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
-        self._answering, self._asked = asyncio.Lock(), 0
+        self._answering = {True: asyncio.Lock(), False: asyncio.Lock()}  # by whether intervals may be missing
+        self._asked: dict[str, int] = {}  # by each tab
+        self._watching: asyncio.Task[None] | None = None
+        self._drawing: asyncio.Task[None] | None = None
 
     @property
     def generation(self) -> str:
@@ -92,6 +97,9 @@ class Session:
             self._openings += 1
         await self.publish({"event": "opened", "generation": self.generation})
         self.check_soon()
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+        self._drawing = asyncio.create_task(self._draw_soon(opened))
 
     async def open_named(self, request: Mapping[str, Any]) -> None:
         """Open files of the folder by their names, or an example that ships."""
@@ -156,6 +164,8 @@ class Session:
         await asyncio.to_thread(write_text, path, text)
         await asyncio.to_thread(drop_draft, before)
         opened.knowledge, opened.draft = path, None
+        if opened.view:
+            await asyncio.to_thread(write_view, path, opened.view)
         if opened.fit is not None and fit_file(before).exists():
             await asyncio.to_thread(keep_fit, fit_file(before), fit_file(path))
         await self._saved(opened, text)
@@ -170,6 +180,40 @@ class Session:
             opened.draft = None
         await self.publish({"event": "saved"})
 
+    async def _draw_soon(self, opened: Opened) -> None:
+        """Lay a network out while the browser starts: that of a large one takes most of a second."""
+        if (network := opened.reading.network) is not None:
+            await asyncio.to_thread(picture_data, network, opened.reading.labels)
+
+    async def _watch(self) -> None:
+        """Notice when another program writes to the table or the network file that is open."""
+        watched, marks = self.opened, _marks(self.opened)
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            opened, now = self.opened, _marks(self.opened)
+            before, watched, marks = marks if opened is watched else now, opened, now
+            if opened is None or before == now:
+                continue
+            with suppress(CredoError, OSError):  # half-written: its next change is noticed as well
+                if before[0] != now[0]:
+                    table = opened.table
+                    await self.open(
+                        opened.network_file,
+                        None if table is None else table.path,
+                        None if table is None else table.format,
+                    )
+                else:
+                    await self._read_again(opened)
+
+    async def _read_again(self, opened: Opened) -> None:
+        """Read the text with the table as it is now, and tell every tab."""
+        version = opened.document.version
+        reading = await asyncio.to_thread(read, opened.document.text, opened.given, opened.table)
+        if version == opened.document.version:
+            opened.reading = reading
+            await self.publish({"event": "read", "tab": "", "table": True})
+            self.check_soon()
+
     def require_opened(self) -> Opened:
         """What is open, or an error."""
         if self.opened is None:
@@ -178,7 +222,7 @@ class Session:
 
     # The text ---------------------------------------------------------------------------------------------------------
 
-    async def change(self, version: int, updates: list[Any]) -> dict[str, Any]:
+    async def change(self, version: int, updates: list[Any], tab: str = "") -> dict[str, Any]:
         """Make changes to the text, keep them as a draft, and say what the text means now.
 
         It is read while it is written, and large knowledge is checked while it is read: neither waits for the disk.
@@ -201,14 +245,15 @@ class Session:
             if _is_large(opened.reading):
                 self.check_soon()
             await self.publish({"event": "text", "version": version, "generation": self.generation})
-        return await self._taken(opened, version, await reading)
+        return await self._taken(opened, version, await reading, tab)
 
-    async def _taken(self, opened: Opened, version: int, reading: Reading) -> dict[str, Any]:
-        """What a text was found to mean; the check follows in the background."""
+    async def _taken(self, opened: Opened, version: int, reading: Reading, tab: str) -> dict[str, Any]:
+        """What a text was found to mean, of which other tabs hear; the check follows in the background."""
         if version == opened.document.version:
             was_large, opened.reading = _is_large(opened.reading), reading
             if not was_large or not _is_large(reading):
                 self.check_soon()
+            await self.publish({"event": "read", "tab": tab})
         return {"version": version, **reading_data(opened, reading)}
 
     def check_soon(self) -> None:
@@ -260,16 +305,17 @@ class Session:
 
     async def explain(self) -> None:
         """Explain what was learned in a session before, and write its report."""
-        self.require_fit()
         opened = self.require_opened()
-        await self._start(opened, {"fit": str(fit_file(opened.knowledge))})
+        await self._start(opened, {}, self.require_fit())
 
-    async def _start(self, opened: Opened, job: dict[str, Any]) -> None:
-        """Start a run; one at a time."""
+    async def _start(self, opened: Opened, job: dict[str, Any], fit: Fit | None = None) -> None:
+        """Start a run, to learn or to explain a fit; one at a time."""
         async with self._lock:
             if self.run is not None:
                 raise OptionError("Learning is under way already: wait, or cancel it.")
             folder = Path(tempfile.mkdtemp(dir=self.scratch))
+            if fit is not None:  # as it is shown here: another studio may have written the file beside the text anew
+                job = {"fit": str(await asyncio.to_thread(fit.save, folder / "shown.fit"))}
             self.run = await learning.start({**job, "folder": str(folder)})
             self._following = asyncio.create_task(self._follow(self.run, opened, job, folder))
         await self._progress({"event": "started"})
@@ -311,15 +357,16 @@ class Session:
     # Asking -----------------------------------------------------------------------------------------------------------
 
     async def marginals(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The bars of all variables under evidence, of the fit or of a network that has its CPTs."""
-        opened = self.require_opened()
-        if request.get("quick") is True:
+        """The bars of all variables under evidence, of the fit or of a network that has its CPTs.
+
+        A tab that asks again looks at something else by now: what it asked before is dropped, unless it has begun.
+        """
+        opened, tab = self.require_opened(), str(request.get("tab", ""))[:100]
+        if not tab:
             return await asyncio.to_thread(bars_data, opened, request)
-        # One at a time, and the newest next: whoever asked before it looks at something else by now.
-        self._asked += 1
-        number = self._asked
-        async with self._answering:
-            if number != self._asked:
+        number = self._asked[tab] = self._asked.get(tab, 0) + 1
+        async with self._answering[request.get("quick") is True]:
+            if number != self._asked[tab]:
                 return {"dropped": True}
             return await asyncio.to_thread(bars_data, opened, request)
 
@@ -349,8 +396,7 @@ class Session:
         """Which observation would tell most in a case, and what to do."""
         fit, opened = self.require_fit(), self.require_opened()
         require_supported(opened, fit, fit.network.names)
-        knowledge = opened.reading.knowledge or fit.knowledge
-        return await asyncio.to_thread(next_data, fit, knowledge.declarations, request)
+        return await asyncio.to_thread(next_data, fit, opened.reading.knowledge or fit.knowledge, request)
 
     async def questions(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """What an expert should be asked about the probability of a state."""
@@ -402,7 +448,9 @@ class Session:
         if changes := support(fit, opened.reading, opened.table).changes:
             raise OptionError(f"Learn again first: {' '.join(changes)}")
         path = self.scratch / "share.html"
-        await asyncio.to_thread(fit.share, path, progress=False)
+        # Labels and utilities are those of the present text; they need no learning.
+        present = replace(fit, knowledge=opened.reading.knowledge or fit.knowledge)
+        await asyncio.to_thread(present.share, path, progress=False)
         return path
 
     # Drawing ----------------------------------------------------------------------------------------------------------
@@ -410,7 +458,10 @@ class Session:
     async def edit(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The text with a change of its declarations or another statement; the tab makes it its own change."""
         opened = self.require_opened()
-        text = await asyncio.to_thread(edited, opened.document.text, opened.reading.network, opened.given, request)
+        columns = () if opened.table is None else await asyncio.to_thread(opened.table.names)
+        text = await asyncio.to_thread(
+            edited, opened.document.text, opened.reading.network, opened.given, request, columns
+        )
         return {"text": text, "version": opened.document.version}
 
     async def declare(self) -> None:
@@ -439,10 +490,14 @@ class Session:
         self.check_soon()
 
     async def arrange(self, request: Mapping[str, Any]) -> None:
-        """Keep where boxes stand, which groups are folded, or the named cases; what is not named stays."""
-        opened = self.require_opened()
-        opened.view = {**opened.view, **checked_view(request)}
-        await asyncio.to_thread(write_view, opened.knowledge, opened.view)
+        """Keep where boxes stand, which groups are folded, or named cases; what other tabs and studios kept stays."""
+        opened, tab = self.require_opened(), str(request.get("tab", ""))[:100]
+        changes = {key: own for key, own in request.items() if key != "tab"}
+        async with self._lock:
+            kept = await asyncio.to_thread(read_view, opened.knowledge)
+            opened.view = with_changes(kept, changes)
+            await asyncio.to_thread(write_view, opened.knowledge, opened.view)
+        await self.publish({"event": "arranged", "tab": tab, "changes": changes})
 
     async def picture(self, request: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Where boxes and arrows stand, of the network that the text means now, or of a part of it.
@@ -488,9 +543,9 @@ class Session:
     async def close(self) -> None:
         """End what runs, and remove what nobody needs any more."""
         await self.cancel()
-        if self._checking is not None:
-            self._checking.cancel()
-            await asyncio.wait([self._checking])
+        for task in filter(None, (self._checking, self._watching, self._drawing)):
+            task.cancel()
+            await asyncio.wait([task])
         await self._check_process.end()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
@@ -517,6 +572,14 @@ def _write_noting_losses(network: Network, path: Path) -> str:
         warnings.simplefilter("always", LossyFormatWarning)
         write_network(network, path)
     return "\n".join(str(each.message).replace(str(path), path.name) for each in lost)
+
+
+def _marks(opened: Opened | None) -> tuple[object, object]:
+    """What changes when the network file does that is open, and when the table does."""
+    if opened is None:
+        return None, None
+    network, table = opened.network_file, opened.table
+    return network and OpenTable(network).mark, table and table.mark
 
 
 def _left_out(text: str, reading: Reading) -> list[str]:

@@ -58,6 +58,10 @@ class OpenTable:
         except CredoError:
             return self.data
 
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns; none of a file that is too large to be kept, or cannot be read."""
+        return tuple(getattr(self.columns(), "columns", ()))
+
     def job(self) -> dict[str, Any]:
         """The table for another process, as JSON can hold it."""
         return {"path": str(self.path), "format": None if self.format is None else asdict(self.format)}

@@ -13,7 +13,7 @@ from credo.io.files import write_text
 
 ENDING = ".studio.json"
 MOST_BYTES = 5_000_000
-MOST_PLACES, MOST_CASES = 10_000, 1_000
+PARTS = {"positions": 10_000, "folded": 10_000, "cases": 1_000}  # what is kept by names, and of how many
 KINDS = ("evidence", "do", "soft")
 
 View = dict[str, Any]
@@ -29,8 +29,8 @@ def read_view(knowledge: Path) -> View:
     try:
         path = view_file(knowledge)
         content = json.loads(path.read_bytes()) if path.stat().st_size <= MOST_BYTES else {}
-        return checked_view(content)
-    except (OSError, ValueError, RecursionError, OptionError):
+        return _checked(_with_names(content))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, OptionError):
         return {}
 
 
@@ -39,39 +39,46 @@ def write_view(knowledge: Path, view: View) -> None:
     write_text(view_file(knowledge), json.dumps(view, ensure_ascii=False, indent=1))
 
 
-def checked_view(content: Any) -> View:
+def with_changes(view: View, changes: Mapping[str, Any]) -> View:
+    """What was arranged, with other things under some names; None takes a name away."""
+    if not set(changes) <= set(PARTS) or not all(isinstance(each, Mapping) for each in changes.values()):
+        raise OptionError("An arrangement has positions, folded groups and cases, by their names.")
+    parts = {key: {**view.get(key, {}), **own} for key, own in changes.items()}
+    fresh = {key: {name: value for name, value in own.items() if value is not None} for key, own in parts.items()}
+    return {**view, **_checked(fresh)}
+
+
+def _with_names(content: Any) -> Any:
+    """What an earlier version kept as lists."""
+    if isinstance(content, dict) and isinstance(folded := content.get("folded"), list):
+        content["folded"] = dict.fromkeys(folded, True)
+    if isinstance(content, dict) and isinstance(cases := content.get("cases"), list):
+        content["cases"] = {each["name"]: each["given"] for each in cases}
+    return content
+
+
+def _checked(content: Any) -> View:
     """What a page or a file says was arranged, refused where it is something else."""
-    if not isinstance(content, Mapping) or not set(content) <= {"positions", "folded", "cases"}:
+    if not isinstance(content, Mapping) or not set(content) <= set(PARTS):
         raise OptionError("An arrangement has positions, folded groups and cases.")
-    view: View = {}
-    if "positions" in content:
-        view["positions"] = _positions(content["positions"])
-    if "folded" in content:
-        folded = content["folded"]
-        if not isinstance(folded, list) or len(folded) > MOST_PLACES or not all(map(_is_name, folded)):
-            raise OptionError("Folded groups are a list of names.")
-        view["folded"] = folded
-    if "cases" in content:
-        cases = content["cases"]
-        if not isinstance(cases, list) or len(cases) > MOST_CASES:
-            raise OptionError(f"Cases are a list of at most {MOST_CASES}.")
-        view["cases"] = [_case(each) for each in cases]
-    return view
+    for key, own in content.items():
+        if not isinstance(own, Mapping) or len(own) > PARTS[key] or not all(map(_is_name, own)):
+            raise OptionError(f"The {key} are a mapping from at most {PARTS[key]:,} names.")
+    if not all(each is True for each in content.get("folded", {}).values()):
+        raise OptionError("A folded group is marked by true.")
+    return {
+        key: {name: CHECKS[key](value) for name, value in own.items()} if key in CHECKS else dict(own)
+        for key, own in content.items()
+    }
 
 
-def _positions(found: Any) -> dict[str, list[float]]:
-    if not isinstance(found, Mapping) or len(found) > MOST_PLACES:
-        raise OptionError("Positions are a mapping from variables to places.")
-    for name, place in found.items():
-        if not _is_name(name) or not isinstance(place, list) or len(place) != 2 or not all(map(_is_number, place)):
-            raise OptionError("A position is two numbers.")
-    return {name: [float(x), float(y)] for name, (x, y) in found.items()}
+def _position(found: Any) -> list[float]:
+    if not isinstance(found, list) or len(found) != 2 or not all(map(_is_number, found)):
+        raise OptionError("A position is two numbers.")
+    return [float(each) for each in found]
 
 
-def _case(found: Any) -> dict[str, Any]:
-    if not isinstance(found, Mapping) or not set(found) == {"name", "given"} or not _is_name(found["name"]):
-        raise OptionError("A case has a name, and what is given.")
-    given = found["given"]
+def _given(given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not set(given) <= set(KINDS):
         raise OptionError("What is given is evidence, interventions and uncertain findings.")
     for kind in ("evidence", "do"):
@@ -81,7 +88,7 @@ def _case(found: Any) -> dict[str, Any]:
     soft = given.get("soft", {})
     if not isinstance(soft, Mapping) or not all(_are_weights(name, own) for name, own in soft.items()):
         raise OptionError("An uncertain finding is a weight for each state.")
-    return {"name": found["name"], "given": {kind: dict(given.get(kind, {})) for kind in KINDS}}
+    return {kind: dict(given.get(kind, {})) for kind in KINDS}
 
 
 def _are_weights(name: object, weights: object) -> bool:
@@ -96,3 +103,6 @@ def _is_name(value: object) -> bool:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and abs(value) < 1e9
+
+
+CHECKS = {"positions": _position, "cases": _given}
