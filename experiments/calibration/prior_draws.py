@@ -31,16 +31,16 @@ class PriorDraw:
 
 def draw_from_prior(network: Network, names: Sequence[str], rng: np.random.Generator) -> PriorDraw:
     """One draw of the CPTs of `names`, all of whose distributions have data."""
-    pool = rng.dirichlet(CONSTANTS.shares)
+    components = len(CONSTANTS.following) + len(CONSTANTS.free)
+    pool, of_roots = CONSTANTS.share_deviation * rng.normal(size=(2, components))
     centres = rng.normal(CONSTANTS.centres, CONSTANTS.deviations)
     bases, weights, cpts = {}, {}, {}
     for name in names:
         bases[name] = _base(network.shape(name), centres, rng)
-        shares = pool.copy()
-        if len(network.shape(name)) > 1:
-            shares = rng.dirichlet(CONSTANTS.concentration * pool + LEAST)
-        else:
-            shares[: len(CONSTANTS.following)] = 0.0
+        logits = pool + CONSTANTS.share_spread * rng.normal(size=components)
+        if len(network.shape(name)) == 1:
+            logits = np.where(np.arange(components) < len(CONSTANTS.following), -np.inf, of_roots)
+        shares = np.exp(logits - logits.max())
         weights[name] = shares / shares.sum()
         cpts[name] = _draw_cpt(bases[name], weights[name], True, rng)
     return PriorDraw(cpts, bases, weights)
@@ -75,7 +75,7 @@ def _base(shape: tuple[int, ...], centres: Numbers, rng: np.random.Generator) ->
 
 
 def _draw_cpt(base: Numbers, weights: Numbers, seen: bool, rng: np.random.Generator) -> Numbers:
-    strengths = np.array((*CONSTANTS.following, *CONSTANTS.free))
+    strengths = np.array((*CONSTANTS.following, *(each * base.shape[-1] for each in CONSTANTS.free)))
     strengths = strengths if seen else np.maximum(strengths, CONSTANTS.least_unseen)
     states, cpt = base.shape[-1], np.empty(base.shape)
     for place in np.ndindex(*base.shape[:-1]):

@@ -20,8 +20,9 @@ def chain(family: Family, seed: int = 0) -> AdditiveBase:
     """One whose centres and shares stay what they are."""
     return AdditiveBase(
         family.sizes, family.counts.shape[1], family.grid, family.counts, STRENGTHS, CONSTANTS.least_unseen,
-        family.counts.sum(axis=1) > 0.0, len(CONSTANTS.following), CENTRES.copy(), SPREADS.copy(), [seed],
-        family.signs or None, barred=family.barred,
+        family.counts.sum(axis=1) > 0.0, len(CONSTANTS.following), CENTRES.copy(), SPREADS.copy(),
+        np.zeros(len(STRENGTHS)), CONSTANTS.share_spread if family.sizes else 0.0, [seed], family.signs or None,
+        barred=family.barred,
     )  # fmt: skip
 
 
@@ -37,11 +38,11 @@ def random_family(rng: np.random.Generator) -> Family:
 
 
 def log_density(family: Family, x: np.ndarray) -> float:
-    """The formulas of `credo.core.additive_base` where gamma variates have shape one."""
+    """The formulas of `credo.core.additive_base` where η is zero."""
     states, parents = family.counts.shape[1], len(family.sizes)
     increments, rests = sum(family.sizes) - parents, states > 2
     cuts = np.cumsum([states, increments, increments * states * rests, 1, parents, parents * rests])
-    intercept, slopes, other, scale, slope_widths, rest_widths, logs = np.split(x, cuts)
+    intercept, slopes, other, scale, slope_widths, rest_widths, own_shares = np.split(x, cuts)
     width = np.exp(CENTRES[0] + SPREADS[0] * scale)
     tau = width * np.exp(CENTRES[1] + SPREADS[1] * slope_widths)
     omega = width * np.exp(CENTRES[2] + SPREADS[2] * rest_widths)
@@ -54,16 +55,17 @@ def log_density(family: Family, x: np.ndarray) -> float:
         e = omega[p] * other.reshape(increments, states)[own] if rests else np.zeros((len(a), states))
         steps.append((tau[p] * a, e))
     base = additive_base(family, width * intercept, steps)
-    shares = logs - logsumexp(logs) if parents else logs - logsumexp(logs[len(CONSTANTS.following) :])
+    logs = CONSTANTS.share_spread * own_shares
     if not parents:
-        shares[: len(CONSTANTS.following)] = -np.inf
+        logs = np.where(np.arange(len(logs)) < len(CONSTANTS.following), -np.inf, 0.0)
+    shares = logs - logsumexp(logs)
     rows = family.counts.copy() if family.barred is None else np.where(family.barred, 0.0, family.counts)
     evidence = log_evidence(
         Family(family.sizes, rows, barred=family.barred), Bases(base[None], shares[None]), CONSTANTS
     )
     seen = rows.sum(axis=1) > 0.0
     value = logsumexp(evidence[0], axis=1)[seen].sum()
-    return float(value - 0.5 * (x[: -len(logs)] ** 2).sum() + (logs - np.exp(logs)).sum())
+    return float(value - 0.5 * (x**2).sum())
 
 
 @pytest.mark.parametrize("seed", seeds(25, 300))
@@ -131,7 +133,7 @@ def test_without_rows_draws_follow_the_prior() -> None:
     assert np.abs(drawn.mean(axis=0) - 0.5).max() < 5.0 * drawn.std() / np.sqrt(len(drawn))
 
 
-FIXED = PriorConstants(deviations=(1e-9, 1e-9, 1e-9), shares=(1e9,) * 6, concentration=6.0)  # what one family alone has
+FIXED = PriorConstants(deviations=(1e-9, 1e-9, 1e-9), share_deviation=1e-9)  # what one family alone has
 ALONE = {
     "binary": Family([2, 3], np.array([[2.0, 1.0], [0.0, 3.0], [1.0, 1.0], [0.0, 0.0], [3.0, 0.0], [0.5, 0.25]])),
     "three states": Family([3], np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 4.0]])),
@@ -148,7 +150,7 @@ ALONE = {
 
 @pytest.mark.parametrize("name", ALONE)
 def test_draws_of_one_cpt_are_those_of_importance_sampling(name: str) -> None:
-    """The shares of components are those of one CPT, Dirichlet(1, …, 1)."""
+    """The logits of shares are those of one CPT, N(0, ρ²)."""
     family = ALONE[name]
     drawn = np.stack([distributions(chain(family, seed), family, 5000) for seed in range(4)])
     wanted = modular_posterior({"x": family}, constants=FIXED, proposals=100_000)

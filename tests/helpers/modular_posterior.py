@@ -66,7 +66,7 @@ def normalised(logs: np.ndarray) -> np.ndarray:
 def draw_bases(
     rng: np.random.Generator, family: Family, centres: np.ndarray, shares: np.ndarray, constants: PriorConstants
 ) -> Bases:
-    """From the prior, given the network's centres (n, 3) and shares (n, components)."""
+    """From the prior, given the network's centres (n, 3) and logits of shares (n, components)."""
     n, states = len(centres), family.counts.shape[1]
     signs = family.signs or [0] * len(family.sizes)
     width = np.exp(centres[:, 0] + constants.spreads[0] * rng.normal(size=n))
@@ -87,9 +87,9 @@ def draw_bases(
     if family.barred is not None:
         logits = np.where(family.barred, -1000.0, logits)
     if family.sizes:
-        logs = log_gammas(rng, constants.concentration * shares)
-    else:  # nothing to follow; the shares of one distribution are summed over
-        logs = np.where(np.arange(shares.shape[1]) < len(constants.following), -np.inf, np.log(shares))
+        logs = shares + constants.share_spread * rng.normal(size=shares.shape)
+    else:  # nothing to follow, and shares that all roots have in common
+        logs = np.where(np.arange(shares.shape[1]) < len(constants.following), -np.inf, shares)
     return Bases(np.maximum(normalised(logits), 1e-30), logs - logsumexp(logs, axis=1, keepdims=True))
 
 
@@ -115,7 +115,8 @@ def shapes_of(family: Family, bases: Bases, constants: PriorConstants) -> np.nda
     shapes = []
     for number, strength in enumerate((*constants.following, *constants.free)):
         mean = np.where(allowed, bases.base, 0.0) if number < len(constants.following) else uniform[None]
-        own = np.where(seen, strength, max(strength, constants.least_unseen)) * mean
+        every = strength if number < len(constants.following) else strength * allowed.sum(axis=1, keepdims=True)
+        own = np.where(seen, every, np.maximum(every, constants.least_unseen)) * mean
         shapes.append(np.broadcast_to(own, bases.base.shape))
     return np.stack(shapes, axis=2)
 
@@ -164,13 +165,16 @@ def modular_posterior(
     constants = constants or PriorConstants()
     rng = np.random.default_rng(seed)
     centres = constants.centres + np.array(constants.deviations) * rng.normal(size=(proposals, 3))
-    shares = rng.dirichlet(constants.shares, size=proposals)
-    bases = {name: draw_bases(rng, family, centres, shares, constants) for name, family in families.items()}
+    components = len(constants.following) + len(constants.free)
+    shares, of_roots = constants.share_deviation * rng.normal(size=(2, proposals, components))
+    bases = {
+        name: draw_bases(rng, family, centres, shares if family.sizes else of_roots, constants)
+        for name, family in families.items()
+    }
     evidence = {name: log_evidence(family, bases[name], constants) for name, family in families.items()}
     log_weights = np.zeros(proposals)
-    for name, own in evidence.items():
-        if families[name].sizes:  # roots have no base, and teach the others nothing about shares
-            log_weights += logsumexp(own, axis=2).sum(axis=1)
+    for own in evidence.values():
+        log_weights += logsumexp(own, axis=2).sum(axis=1)
     weights = np.exp(log_weights - np.max(log_weights))
     size = float(weights.sum() ** 2 / (weights**2).sum())
     places = (rng.random() + np.arange(draws)) / draws

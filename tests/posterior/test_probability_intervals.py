@@ -20,11 +20,11 @@ def test_inside_they_leave_the_same_on_both_sides() -> None:
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
-def test_at_the_edge_all_of_the_rest_is_on_the_other_side(level: float) -> None:
+def test_at_the_edge_only_the_far_end_leaves_draws_out(level: float) -> None:
     draws = RNG.beta(0.02, 5.0, size=20_000)
     low, high = probability_intervals(draws, level)
     assert low == 0.0
-    assert np.mean(draws <= high) == pytest.approx(level, abs=1e-3)
+    assert np.mean(draws <= high) == pytest.approx((1.0 + level) / 2.0, abs=1e-3)
     assert probability_intervals(1.0 - draws, level) == pytest.approx([1.0 - high, 1.0])
 
 

@@ -47,11 +47,7 @@ function quantile(sorted, share) {
 function interval(sorted) {
   const low = quantile(sorted, (1 - LEVEL) / 2);
   const high = quantile(sorted, (1 + LEVEL) / 2);
-  const atZero = low < EDGE * high;
-  const atOne = 1 - high < EDGE * (1 - low);
-  if (atZero && atOne) return [0, 1];
-  if (atZero) return [0, quantile(sorted, LEVEL)];
-  return atOne ? [quantile(sorted, 1 - LEVEL), 1] : [low, high];
+  return [low < EDGE * high ? 0 : low, 1 - high < EDGE * (1 - low) ? 1 : high];
 }
 
 export class ImpossibleError extends Error {}

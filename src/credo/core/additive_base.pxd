@@ -6,18 +6,18 @@ cdef class AdditiveBase:
     cdef public bint has_data
     cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen, known
     cdef int32_t[:, ::1] parent_states
-    cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, rising, falling, concentrations, responsibility
+    cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, rising, falling, share_centres, share_slopes, responsibility
     cdef double[:, ::1] counts, barred, base, constant
     # coordinates, whose prior is standard normal, and the work of their trajectories
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
     cdef double[:, ::1] effects, g_effects, ratios
     cdef double[::1] total, weight, level, pull, widths
-    cdef double least_unseen
+    cdef double least_unseen, share_spread
     cdef double log_step, mean_log_step, adapted, made, accepted
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
 
-    cdef double strength(self, bint known, Py_ssize_t g) noexcept nogil
+    cdef double strength(self, bint known, Py_ssize_t g, Py_ssize_t allowed) noexcept nogil
     cdef void compute_shares(self) noexcept nogil
     cdef void compute_widths(self) noexcept nogil
     cdef double slope(self, Py_ssize_t p, Py_ssize_t u) noexcept nogil
@@ -32,6 +32,6 @@ cdef class AdditiveBase:
     cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t draw_prior_component(self) noexcept nogil
     cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, const double* counts, bint seen, double* out) noexcept nogil
-    cdef double log_width(self, Py_ssize_t kind, Py_ssize_t p) noexcept nogil
-    cdef void recentre(self, Py_ssize_t kind, double change) noexcept nogil
+    cdef Py_ssize_t first_width(self, Py_ssize_t kind) noexcept nogil
+    cdef Py_ssize_t width_count(self, Py_ssize_t kind) noexcept nogil
     cdef void draw_anew(self, const int32_t* parent_states, double* out) noexcept nogil

@@ -2,7 +2,7 @@
 
 The distribution θ_j of a child with K states in configuration j of its P parents is
 
-    θ_j | z_j = g  ~  Dirichlet(s_g · b_j)  or  Dirichlet(s_g / K)        z_j ~ π
+    θ_j | z_j = g  ~  Dirichlet(s_g · b_j)  or  Dirichlet(s_g, …, s_g)        z_j ~ π
 
 Components of the first kind follow the base closely (s_g large) or loosely, those of the second are free of it. The
 base is
@@ -12,22 +12,24 @@ base is
 x are equally spaced scores, so that a moves probability from low states to high ones, and e does anything else (only
 where the child has more than two states). c ~ N(0, σ²), a_pu ~ N(0, τ_p²), e_pu ~ N(0, ω_p²); log σ, log τ_p/σ and
 log ω_p/σ are normal around centres that the CPTs of a network share. Under an influence the a of that parent have its
-sign; under one that may be wrong, they have it with odds that are given.
+sign; under one that may be wrong, they have it with odds that are given. π = softmax(η + ρ·ε), ε ~ N(0, I), where η is
+shared, too.
 
 Given the counts N_j, θ and z are summed over: Σ_g π_g · Π_k rising(s_g b_jk, N_jk) / rising(s_g, n_j). What remains are
-a few coordinates, (c, a, e, σ, τ, ω) divided by their widths, whose priors are standard normal, and the logarithms of
-gamma variates that are proportional to π. Hamiltonian Monte Carlo updates them together [Neal, 2011]; together with π,
-because a base that no distribution follows learns nothing. z and θ are drawn given these.
+a few coordinates, (c, a, e, σ, τ, ω, ε) divided by their widths, whose priors are standard normal. Hamiltonian Monte
+Carlo updates them together [Neal, 2011]; together with ε, because a base that no distribution follows learns nothing. z
+and θ are drawn given these.
 """
 
 import cython
 import numpy as np
 from cython.cimports.credo.core.special import log_rising
-from cython.cimports.credo.core.variates import dirichlet, log_gamma, normal, uniform
+from cython.cimports.credo.core.variates import dirichlet, normal, uniform
 from cython.cimports.libc.math import INFINITY, ceil, exp, fabs, log, sqrt
 from cython.cimports.libc.stdint import int32_t, int64_t
 
-MOST_STEPS = cython.declare(cython.Py_ssize_t, 12)
+MOST_STEPS = cython.declare(cython.Py_ssize_t, 32)
+JITTER = cython.declare(cython.double, 1.5)
 LENGTH = cython.declare(cython.double, 2.0)  # of a trajectory, in units of the coordinates' deviations
 TARGET = cython.declare(cython.double, 0.8)  # the share of trajectories to accept
 BARRED = -1000.0  # added to the logarithm of a probability that is zero
@@ -39,12 +41,13 @@ class AdditiveBase:
     """A chain of the base of one CPT: where it is, its updates, and draws of distributions given it."""
 
     def __init__(
-        self, sizes, states, parent_states, counts, strengths, least_unseen, known, following, centres, spreads, seed,
-        signs=None, barred=None, base=None, log_shares=None,
+        self, sizes, states, parent_states, counts, strengths, least_unseen, known, following, centres, spreads,
+        share_centres, share_spread, seed, signs=None, barred=None, base=None, log_shares=None,
     ):  # fmt: skip
         """`counts` (configurations, states) are not copied: call `count` after they change.
 
-        The first `following` of the components, whose strengths are given, have the additive base. Where no rows are
+        The first `following` of the components have the additive base, and these `strengths`; those of the others are
+        pseudo-counts of each state. Where no rows are
         `known` (configurations,) no strength is below `least_unseen`: nothing is thought to be nearly certain merely
         because it was never seen. `signs` are those of influences, (parents,), that must be right. `base`
         (configurations, states) and `log_shares` are where others read them.
@@ -69,12 +72,13 @@ class AdditiveBase:
         self.shares = np.zeros(self.components)
         self.log_shares = np.zeros(self.components) if log_shares is None else log_shares
         self.centres, self.spreads = centres, spreads
+        self.share_centres, self.share_spread = share_centres, share_spread
         own_rests = K > 2
         self.effects_end = K + A + A * K * own_rests + 1 + P + P * own_rests
         self.coordinates = D = self.effects_end + self.components
         self.gradient, self.momentum, self.old, self.old_gradient = np.zeros((4, D))
         self.variance, self.mean, self.square = np.ones(D), np.zeros(D), np.zeros(D)
-        self.concentrations, self.responsibility = np.ones(self.components), np.zeros(self.components)
+        self.responsibility, self.share_slopes = np.zeros((2, self.components))
         self.widths = np.zeros(1 + 2 * P)
         self.effects, self.g_effects = np.zeros((2, max(1, int(sum(sizes))), K))
         self.base, self.constant = np.zeros((J, K)) if base is None else base, np.zeros((J, self.components))
@@ -90,28 +94,25 @@ class AdditiveBase:
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.count()
 
-    def set_shares(self, shares, concentrations):
-        """π, and the parameters of its Dirichlet distribution; a CPT without parents uses what is free alone."""
-        total = exp(log_gamma(np.sum(concentrations), cython.address(self.random[0])))
-        np.asarray(self.x)[self.effects_end :] = np.log(np.maximum(shares, 1e-200) * total)
-        np.asarray(self.concentrations)[:] = concentrations
-        self.compute_shares()
-
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def compute_shares(self) -> cython.void:
-        """π from the logarithms of gamma variates that are proportional to it."""
+        """π; a CPT without parents uses the free components alone."""
         g: cython.Py_ssize_t
         highest: cython.double = -INFINITY
         total: cython.double = 0.0
+        for g in range(self.components):
+            self.log_shares[g] = -1000.0
+            if g >= self.unused:
+                self.log_shares[g] = self.share_centres[g] + self.share_spread * self.x[self.effects_end + g]
+                highest = max(highest, self.log_shares[g])
         for g in range(self.unused, self.components):
-            highest = max(highest, self.x[self.effects_end + g])
-        for g in range(self.unused, self.components):
-            total += exp(self.x[self.effects_end + g] - highest)
+            total += exp(self.log_shares[g] - highest)
         total = highest + log(total)
         for g in range(self.components):
-            self.log_shares[g] = self.x[self.effects_end + g] - total if g >= self.unused else -1000.0
+            if g >= self.unused:
+                self.log_shares[g] -= total
             self.shares[g] = exp(self.log_shares[g])
 
     def count(self):
@@ -120,6 +121,7 @@ class AdditiveBase:
         k: cython.Py_ssize_t
         g: cython.Py_ssize_t
         allowed: cython.Py_ssize_t
+        strength: cython.double
         slope: cython.double = 0.0
         with cython.nogil:
             self.seen_count = 0
@@ -135,14 +137,13 @@ class AdditiveBase:
                 self.seen[self.seen_count] = j
                 self.seen_count += 1
                 for g in range(self.components):
-                    self.constant[j, g] = -log_rising(
-                        self.strength(self.known[j], g), self.total[j], cython.address(slope)
-                    )
+                    strength = self.strength(self.known[j], g, allowed)
+                    self.constant[j, g] = -log_rising(strength, self.total[j], cython.address(slope))
                     if g >= self.following:
                         for k in range(self.states):
                             if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
                                 self.constant[j, g] += log_rising(
-                                    self.strength(self.known[j], g) / allowed, self.counts[j, k], cython.address(slope)
+                                    strength / allowed, self.counts[j, k], cython.address(slope)
                                 )
         self.has_data = self.seen_count > 0
 
@@ -152,9 +153,10 @@ class AdditiveBase:
     @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
-    def strength(self, known: cython.bint, g: cython.Py_ssize_t) -> cython.double:
-        """s_g of a configuration of which rows are known, or not."""
-        return self.strengths[g] if known else max(self.strengths[g], self.least_unseen)
+    def strength(self, known: cython.bint, g: cython.Py_ssize_t, allowed: cython.Py_ssize_t) -> cython.double:
+        """All pseudo-counts of a configuration of which rows are known, or not, and which may have so many states."""
+        strength: cython.double = self.strengths[g] if g < self.following else self.strengths[g] * allowed
+        return strength if known else max(strength, self.least_unseen)
 
     @cython.cfunc
     @cython.nogil
@@ -259,9 +261,11 @@ class AdditiveBase:
                 for k in range(self.states):
                     if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
                         self.level[g] += log_rising(
-                            self.strength(self.known[j], g) * self.base[j, k], self.counts[j, k], cython.address(slope)
+                            self.strength(self.known[j], g, 0) * self.base[j, k],
+                            self.counts[j, k],
+                            cython.address(slope),
                         )
-                        self.ratios[g, k] = slope * self.strength(self.known[j], g)
+                        self.ratios[g, k] = slope * self.strength(self.known[j], g, 0)
             highest = max(highest, self.level[g])
         for g in range(self.components):
             total += exp(self.level[g] - highest)
@@ -350,16 +354,12 @@ class AdditiveBase:
                 self.pull[k] += a
                 for p in range(self.parents):
                     self.g_effects[self.first_effect[p] + self.parent_states[j, p], k] += a
-        for i in range(self.effects_end):
+        for i in range(self.coordinates):
             value -= 0.5 * self.x[i] * self.x[i]
             self.gradient[i] = -self.x[i]
         for i in range(self.components):
-            row = self.effects_end + i
-            mass = exp(self.x[row])
-            value += self.concentrations[i] * self.x[row] - mass
-            self.gradient[row] = (
-                self.concentrations[i] - mass + self.responsibility[i] - self.shares[i] * self.seen_count
-            )
+            self.share_slopes[i] = self.responsibility[i] - self.shares[i] * self.seen_count
+            self.gradient[self.effects_end + i] += self.share_spread * self.share_slopes[i]
         for k in range(K):
             self.gradient[k] += self.widths[0] * self.pull[k]
             by_scale += self.widths[0] * self.x[k] * self.pull[k]
@@ -410,14 +410,14 @@ class AdditiveBase:
         if self.parents == 0:
             return  # no base, and the shares are those of the network
         if self.seen_count == 0:
-            for i in range(self.effects_end):
+            for i in range(D):
                 self.x[i] = normal(cython.address(self.random[0]))
-            for i in range(self.components):
-                self.x[self.effects_end + i] = log_gamma(self.concentrations[i], cython.address(self.random[0]))
             self.compute_shares()
             return
         before = self.density()
         step = exp(self.log_step if adapting else self.mean_log_step)
+        if not adapting:
+            step *= exp(JITTER * (uniform(cython.address(self.random[0])) - 0.8))
         for i in range(D):
             self.momentum[i] = normal(cython.address(self.random[0])) / sqrt(self.variance[i])
             before -= 0.5 * self.momentum[i] * self.momentum[i] * self.variance[i]
@@ -528,9 +528,10 @@ class AdditiveBase:
         """θ given its component, its base (zero where barred) and its counts."""
         k: cython.Py_ssize_t
         allowed: cython.Py_ssize_t = 0
-        strength: cython.double = self.strength(seen, g)
+        strength: cython.double
         for k in range(self.states):
             allowed += base[k] > 0.0
+        strength = self.strength(seen, g, allowed)
         for k in range(self.states):
             if g < self.following:
                 self.pull[k] = strength * base[k]
@@ -585,9 +586,10 @@ class AdditiveBase:
         strength: cython.double
         with cython.nogil:
             for j in range(self.configurations):
-                allowed, strength = 0, self.strength(self.known[j], self.component[j])
+                allowed = 0
                 for k in range(self.states):
                     allowed += self.barred[j, k] == 0.0
+                strength = self.strength(self.known[j], self.component[j], allowed)
                 for k in range(self.states):
                     out[j, k] = 0.0
                     if self.barred[j, k] == 0.0:
@@ -745,24 +747,19 @@ class AdditiveBase:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def log_width(self, kind: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.double:
-        """log σ, log τ_p/σ or log ω_p/σ."""
+    def first_width(self, kind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """The first coordinate of log σ (kind 0), the log τ_p/σ (1) or the log ω_p/σ (2)."""
         first: cython.Py_ssize_t = self.effects_end - 1 - self.parents * (2 if self.states > 2 else 1)
-        place: cython.Py_ssize_t = first if kind == 0 else first + 1 + p + (kind - 1) * self.parents
-        return self.centres[kind] + self.spreads[kind] * self.x[place]
+        return first if kind == 0 else first + 1 + (kind - 1) * self.parents
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def recentre(self, kind: cython.Py_ssize_t, change: cython.double) -> cython.void:
-        """Keep the widths of a kind where their centre changes by this."""
-        p: cython.Py_ssize_t
-        first: cython.Py_ssize_t = self.effects_end - 1 - self.parents * (2 if self.states > 2 else 1)
+    def width_count(self, kind: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """How many widths of a kind there are; of a CPT without parents none that matters."""
         if kind == 0:
-            self.x[first] -= change / self.spreads[0]
-        elif kind == 1 or self.states > 2:
-            for p in range(self.parents):
-                self.x[first + 1 + p + (kind - 1) * self.parents] -= change / self.spreads[kind]
+            return min(1, self.parents)
+        return self.parents if kind == 1 or self.states > 2 else 0
 
     # What others read -------------------------------------------------------------------------------------------------
 

@@ -252,7 +252,9 @@ class LinkedDistributions:
                         allowed += 1
                         n += self.counts[k]
                 for g in range(self.components):
-                    s = self.strengths[g] if self.seen[d] else max(self.strengths[g], self.least_unseen)
+                    s = self.strengths[g] * (1 if g < self.following[self.family[d]] else allowed)
+                    if not self.seen[d]:
+                        s = max(s, self.least_unseen)
                     self.own_strengths[d, g] = s
                     self.norm[d, g] = lgamma(s)
                     self.evidence[d, g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))

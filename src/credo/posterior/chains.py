@@ -27,12 +27,12 @@ class PriorConstants:
 
     centres: tuple[float, float, float] = (0.5, 0.0, -0.7)  # of log widths: intercepts, slopes and rests
     deviations: tuple[float, float, float] = (0.7, 0.7, 0.7)  # of what a network's centres may be
-    spreads: tuple[float, float, float] = (0.8, 1.0, 1.0)  # of widths around these
+    spreads: tuple[float, float, float] = (0.3, 0.5, 0.5)  # of widths around these
     following: tuple[float, ...] = (100.0, 12.0, 1.5)  # strengths of distributions that follow the base
-    free: tuple[float, ...] = (0.2, 1.0, 30.0)  # and of those around the uniform one
+    free: tuple[float, ...] = (0.1, 0.5, 15.0)  # pseudo-counts of each state of those that are free of it
     least_unseen: float = 1.0  # strength of a distribution without rows
-    shares: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)  # of a network's configurations with each
-    concentration: float = 3.0  # of the shares of a CPT around those of its network
+    share_deviation: float = 2.0  # of the logits of how often a network's configurations have each component
+    share_spread: float = 1.5  # of those of a CPT around them
 
 
 CompleteRows = Callable[[Numbers], Numbers]  # from θ to counts of completed rows, both (cells of the layout,)
@@ -62,7 +62,9 @@ class Chain:
         self._whole = start.copy()
         self._support = np.zeros(0 if doubts is None else len(doubts))
         base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
-        centres, spreads = np.array(constants.centres), np.array(constants.spreads)
+        shared = np.concatenate((constants.centres, np.zeros(2 * len(strengths))))
+        centres, share_centres, root_centres = np.split(shared, [3, 3 + len(strengths)])
+        spreads = np.array(constants.spreads)
         log_shares = np.zeros((len(model.families), len(strengths)))
         family_of = np.repeat(np.arange(len(model.families)), [len(each.kept) for each in model.families])
         known = np.zeros(len(family_of), dtype=np.int32)
@@ -87,15 +89,17 @@ class Chain:
                 AdditiveBase(
                     family.sizes, family.states, family.parent_states[family.kept], self._counts[cells].reshape(shape),
                     strengths, constants.least_unseen, known[distribution : distribution + shape[0]],
-                    len(constants.following), centres, spreads, [*seed, number], family.signs,
+                    len(constants.following), centres, spreads, share_centres if family.sizes else root_centres,
+                    constants.share_spread if family.sizes else 0.0, [*seed, number], family.signs,
                     model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
                 )
             )  # fmt: skip
             self._is_linked.append(is_linked[distribution : distribution + shape[0]])
             distribution += shape[0]
         self.prior = NetworkPrior(
-            self.families, centres, spreads, np.array(constants.centres), np.array(constants.deviations),
-            np.array(constants.shares), constants.concentration, [*seed, -2 % 2**32],
+            self.families, shared, len(strengths), shared.copy(),
+            np.array((*constants.deviations, *[constants.share_deviation] * (2 * len(strengths)))), spreads,
+            constants.share_spread, [*seed, -2 % 2**32],
         )  # fmt: skip
         self._views = [
             self._theta[each.first : each.first + each.size].reshape(-1, each.states) for each in model.families
@@ -144,9 +148,9 @@ class Chain:
             self._counts[:] = (self._fixed + self._complete(self._whole))[self.model.cells]
             for family in self.families:
                 family.count()
+        self.prior.update(adapting)
         for family in self.families:
             family.update(adapting)
-        self.prior.update()
         self._linked.look_at_base()
         self._linked.sweep(ROUNDS)
         if self._trajectories is not None:

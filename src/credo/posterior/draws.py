@@ -131,17 +131,13 @@ def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
 def probability_intervals(values: Numbers, level: float) -> Numbers:
     """The same of probabilities, which end at 0 or 1 where draws cannot tell them from that: (2, …).
 
-    Where the lower end is below a thousandth of the upper one, the interval begins at 0 and leaves all of the rest
-    above it; so at 1; and it is everything where both are so. NaN, where a draw does not know a probability, is left
-    out.
+    Where the lower end is below a thousandth of the upper one, the interval begins at 0; so at 1. It then holds more
+    draws than asked for: a small probability is as often above the half that is next to 0 as a true zero is in it.
+    NaN, where a draw does not know a probability, is left out.
     """
     ends = interval_ends(values, level)
     at_zero, at_one = ends[0] < EDGE * ends[1], 1.0 - ends[1] < EDGE * (1.0 - ends[0])
-    if at_zero.any() or at_one.any():
-        lower, upper = _quantiles(values, [1.0 - level, level])
-        ends[1] = np.where(at_zero & ~at_one, upper, np.where(at_one, 1.0, ends[1]))
-        ends[0] = np.where(at_one & ~at_zero, lower, np.where(at_zero, 0.0, ends[0]))
-    return ends
+    return np.stack([np.where(at_zero, 0.0, ends[0]), np.where(at_one, 1.0, ends[1])])
 
 
 def interval_ends(values: Numbers, level: float) -> Numbers:
