@@ -132,6 +132,11 @@ CALLS = {
         lambda: {"theta": THETA.copy(), "counts": np.zeros(LAYOUT.size)},
         ("counts",),
     ),
+    "log_sums": Call(
+        lambda theta, out: Evaluator(GROUPS, PLANS).log_sums(theta, out),
+        lambda: {"theta": THETA.copy(), "out": np.zeros(len(GROUPS.component))},
+        ("out",),
+    ),
     "draw": Call(
         lambda theta, generator, counts: Evaluator(GROUPS, PLANS).draw(theta, generator, counts),
         lambda: {
@@ -257,6 +262,8 @@ def test_evaluations_that_are_not_there() -> None:
     for first, last in ((-1, 1), (0, len(GROUPS.component) + 1), (2, 1)):
         with pytest.raises(ValueError, match="evaluations"):
             evaluator.expect(THETA, first, last)
+    with pytest.raises(ValueError, match="evaluations"):
+        evaluator.log_sums(THETA, np.zeros(len(GROUPS.component) + 1))
 
 
 def test_a_large_table_is_counted() -> None:

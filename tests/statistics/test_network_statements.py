@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
 from credo import Knowledge
 from credo.constraints.lower import lower
+from credo.model.graphs import ancestors
+from credo.model.layout import Layout
+from credo.model.network import Network
+from credo.statistics.event_sums import Allowed, EventSums
 from credo.statistics.network_statements import NetworkStatements, relevant_families
 from credo.testing import random_network
 from tests.helpers.amounts import seeds
@@ -23,7 +29,7 @@ def test_values_are_those_of_enumeration_and_derivatives_those_of_finite_differe
     general = NetworkStatements.of(constraints, network)
     joint, theta = joint_of(network, network.cpts), constraints.layout.pack(network.cpts)
     values, slopes = general.linearised(theta)
-    np.testing.assert_allclose(values, general.values_from(general.sums_at(theta), theta), atol=1e-14)
+    np.testing.assert_allclose(values, general.values_at(theta), atol=1e-14)
     for each, value in zip(general.constraints, values, strict=True):
         terms, relation, bound = statements[each.statement]
         sign = -1.0 if relation == ">=" else 1.0
@@ -36,7 +42,7 @@ def test_values_are_those_of_enumeration_and_derivatives_those_of_finite_differe
         up, down = theta.copy(), theta.copy()
         up[[cell, other]] += step, -step
         down[[cell, other]] -= step, -step
-        above, below = (general.values_from(general.sums_at(each), each) for each in (up, down))
+        above, below = (general.values_at(each) for each in (up, down))
         slope = (above - below) / (2.0 * step)
         found = slopes[:, cell] - slopes[:, other]
         np.testing.assert_allclose(slope[~single], found[~single], atol=1e-7)
@@ -52,7 +58,7 @@ def _log_slope(general: NetworkStatements, number: int, up: np.ndarray, down: np
     below = int(general.below[np.flatnonzero(general.owners == number)[0]]) if number in general.owners else -1
     if below < 0:
         return 0.0
-    above, under = general.sums_at(up)[below], general.sums_at(down)[below]
+    above, under = general.sums.values(up)[below], general.sums.values(down)[below]
     return float((above - under) / (step * (above + under)))
 
 
@@ -77,15 +83,56 @@ def test_a_condition_that_never_occurs_contradicts_nothing() -> None:
     assert not slopes.any()
 
 
-def test_sums_are_taken_in_parts_where_together_they_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    from credo.statistics import network_statements
+@pytest.mark.parametrize("seed", seeds(20, 400))
+def test_slopes_of_weighted_events_are_finite_differences(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    network = random_network(
+        dict(zip("abcdef", rng.integers(2, 5, 6).tolist(), strict=True)),
+        {"b": ("a",), "c": ("a", "b"), "d": ("c",), "e": ("b", "d"), "f": ("a",)},
+        seed=seed,
+    )
+    learned = Layout.of(network, without=rng.choice(list("abcdef"), int(rng.integers(0, 4)), replace=False).tolist())
+    events = [_random_event(network, rng) for _ in range(8)]
+    sums = EventSums.of(events, learned, network)
+    theta = learned.pack(network.cpts)
+    theta[rng.random(learned.size) < 0.1] = 0.0
+    cpts = {**network.cpts, **learned.unpack(theta)}
+    np.testing.assert_allclose(sums.values(theta), [_share(network, cpts, each) for each in events], atol=1e-14)
+    weights = rng.normal(size=len(events))
+    slope, step = sums.slope(theta, weights), 1e-5
+    for cell in rng.permutation(learned.size)[:20].tolist():
+        above, below = theta.copy(), theta.copy()
+        above[cell] += step
+        below[cell] = max(0.0, below[cell] - step)
+        change = weights @ (sums.values(above) - sums.values(below)) / (above[cell] - below[cell])
+        assert slope[cell] == pytest.approx(change, abs=1e-8)
 
-    network = random_network(dict.fromkeys("abcdef", 3), {"b": ("a",), "d": ("c",), "f": ("e",)}, seed=2)
-    constraints = lower(Knowledge(network, "P(b=s1) <= 0.3\nP(d=s1) <= 0.3\nP(e=s1 | f=s2) <= 0.3"))
-    theta = constraints.layout.pack(network.cpts)
-    together = NetworkStatements.of(constraints, network)
-    monkeypatch.setattr(network_statements, "TOGETHER_CELLS", 1)
-    apart = NetworkStatements.of(constraints, network)
-    assert len(apart.groups) > len(together.groups)
-    for one, other in zip(together.linearised(theta), apart.linearised(theta), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-14)
+
+def _random_event(network: Network, rng: np.random.Generator) -> Allowed:
+    names = rng.choice(network.names, int(rng.integers(1, 4)), replace=False)
+    sizes = {name: len(network.states(name)) for name in network.names}
+    chosen = {
+        name: rng.choice(sizes[name], int(rng.integers(1, sizes[name] + 1)), replace=False) for name in sorted(names)
+    }
+    return tuple((name, tuple(sorted(states.tolist()))) for name, states in chosen.items())
+
+
+def _share(network: Network, cpts: Mapping[str, np.ndarray], event: Allowed) -> float:
+    """The probability of an event by enumeration; what is no ancestor of it adds up to one, whatever `cpts` say."""
+    own = ancestors(network.parents, [name for name, _ in event])
+    joint = joint_of(network, {name: cpts[name] if name in own else network.cpts[name] for name in network.names})
+    for name, states in event:
+        joint = np.take(joint, states, axis=network.names.index(name))
+    return float(joint.sum())
+
+
+def test_where_probabilities_underflow_all_is_still_a_number() -> None:
+    names = [f"x{number}" for number in range(400)]
+    network = random_network(
+        dict.fromkeys(names, 2), dict(zip(names[1:], ([each] for each in names), strict=False)), seed=1
+    )
+    statements = lower(Knowledge(network, "P(x399=s1 | x0=s0) <= 0.3"))
+    theta = statements.layout.pack({name: np.full_like(network.cpts[name], 1e-3) for name in names})
+    sums = NetworkStatements.of(statements, network).sums
+    assert sums.values(theta) == pytest.approx(0.0, abs=1e-300)
+    assert np.isfinite(sums.slope(theta, np.ones(len(sums)))).all()

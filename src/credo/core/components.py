@@ -97,7 +97,10 @@ def group_components(
     backward: cython.const[int64_t][::1],  # (variables,) children before parents
     asked: cython.Py_ssize_t,  # a variable whose family's component each row is asked for, or -1
 ):
-    """Components (sets of hidden variables with the families that touch them) and their distinct evaluations."""
+    """Components (sets of hidden variables with the families that touch them) and their distinct evaluations.
+
+    The last two arrays say which evaluations each distinct row needs: row r those from `part_starts[r]` on.
+    """
     variables: cython.Py_ssize_t = backward.shape[0]
     number: cython.Py_ssize_t
     row: cython.Py_ssize_t
@@ -110,7 +113,7 @@ def group_components(
     families: cython.Py_ssize_t
     evaluation: cython.Py_ssize_t
     components: cython.Py_ssize_t
-    pieces: cython.Py_ssize_t = 0
+    needed: cython.Py_ssize_t = 0  # evaluations of all rows so far
     member: int64_t
     cell: int64_t
     live: int8_t[::1] = np.empty(variables, dtype=np.int8)
@@ -128,9 +131,13 @@ def group_components(
     evaluations: NumberedLists = NumberedLists()
     weight_of: cython.double[::1] = np.empty(1024)
     row_of: int64_t[::1] = np.empty(1024, dtype=np.int64)
+    parts: int64_t[::1] = np.empty(1024, dtype=np.int64)
+    part_starts_array = np.zeros(chosen.shape[0] + 1, dtype=np.int64)
+    part_starts: int64_t[::1] = part_starts_array
     with cython.nogil:
         for number in range(chosen.shape[0]):
             row = chosen[number]
+            part_starts[number] = needed
             hidden = 0
             for v in range(variables):
                 live[v] = False
@@ -173,7 +180,9 @@ def group_components(
             for v in range(variables):
                 if touching[v] >= 0:
                     touching[v] = component[touching[v]]
-            pieces += components
+            if needed + components > parts.shape[0]:
+                with cython.gil:
+                    parts = longer(parts, needed + components)
             for c in range(components):
                 length = 1
                 for v in range(variables):
@@ -201,10 +210,14 @@ def group_components(
                             weight_of, row_of = longer(weight_of, i + 1), longer(row_of, i + 1)
                     weight_of[i], row_of[i] = 0.0, row
                 weight_of[i] += weights[number]
+                parts[needed] = i
+                needed += 1
                 if asked >= 0 and touching[asked] == c:
                     answers[number] = i
+        part_starts[chosen.shape[0]] = needed
     count = evaluations.count
     return (
         *plans.arrays(), *evaluations.arrays(), np.asarray(weight_of)[:count].copy(),
-        np.asarray(row_of)[:count].copy(), answers_array, cut_array, pieces,
+        np.asarray(row_of)[:count].copy(), answers_array, cut_array, np.asarray(parts)[:needed].copy(),
+        part_starts_array,
     )  # fmt: skip

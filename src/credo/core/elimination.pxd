@@ -40,6 +40,7 @@ cdef class Evaluator:
 
     cdef int set_arrays(self, const double[::1] theta, double[::1] counts) except -1
     cdef double run(self, Py_ssize_t first, Py_ssize_t last, bint backward) noexcept nogil
+    cdef void sum_each(self, double[::1] out) noexcept nogil
     cdef bint draw_rows(self, uint64_t[::1] generator) noexcept nogil
     cdef void _open(self, Py_ssize_t component) noexcept nogil
     cdef double _scale(self, Py_ssize_t t0, Py_ssize_t cells, bint careful) noexcept nogil

@@ -101,6 +101,14 @@ class Evaluator:
         with cython.nogil:
             self.draw_rows(generator)
 
+    def log_sums(self, theta: cython.const[cython.double][::1], out: cython.double[::1]):
+        """Write log Z of every evaluation to `out`; minus infinity where its probability is zero."""
+        if out.shape[0] != self.evaluations:
+            raise ValueError(f"There are {self.evaluations} evaluations, not {out.shape[0]}.")
+        self.set_arrays(theta, np.empty(theta.shape[0]))
+        with cython.nogil:
+            self.sum_each(out)
+
     def set_arrays(self, theta, counts):
         """Evaluate under these CPTs from now on, and add to these counts."""
         if theta.shape[0] < self.least_cells or theta.shape[0] != counts.shape[0]:
@@ -121,10 +129,12 @@ class Evaluator:
         c0: cython.Py_ssize_t
         self.impossible = -1
         for e in range(first, last):
+            weight = self.weights[e]
+            if weight == 0.0:
+                continue
             if self.component[e] != self.plan:
                 self._open(self.component[e])
             c0 = self.cell_starts[e]
-            weight = self.weights[e]
             if self.is_single:
                 z = self._sum_single(c0)
                 if z > TINY:
@@ -151,6 +161,17 @@ class Evaluator:
             if backward:
                 self._backward(c0, weight, z)
         return log_likelihood + log(product)
+
+    def sum_each(self, out):
+        e: cython.Py_ssize_t
+        z: cython.double
+        for e in range(self.evaluations):
+            if self.component[e] != self.plan:
+                self._open(self.component[e])
+            z = self._forward(self.cell_starts[e], False)
+            if z == 0.0:
+                z = self._forward(self.cell_starts[e], True)
+            out[e] = self.log_z if z > 0.0 else -INFINITY
 
     def draw_rows(self, generator):
         e: cython.Py_ssize_t

@@ -107,13 +107,13 @@ def _zeros(problem: Problem, events: tuple[NetworkProbability, ...]) -> Indices 
     possible = _sums(problem, (*_possible_events(problem), *(NetworkProbability(each.conditions) for each in events)))
 
     def are_impossible(zeros: Flags) -> bool:
-        return not bool((impossible.sums_at(np.where(zeros, 0.0, support)) > 0.0).any())
+        return not bool((impossible.sums.values(np.where(zeros, 0.0, support)) > 0.0).any())
 
     def is_allowed(zeros: Flags) -> bool:
         """Whether what other statements, and the condition of this one, need is possible, and some state always."""
         if any(problem.layout.view(zeros, name).all(axis=1).any() for name in problem.model.names):
             return False
-        return bool((possible.sums_at(np.where(zeros, 0.0, support)) > 0.0).all())
+        return bool((possible.sums.values(np.where(zeros, 0.0, support)) > 0.0).all())
 
     data, own = problem.vector(with_prior=False), _own_states(problem, events)
     unseen, in_seen = _without_data(problem, data, set(impossible.families))

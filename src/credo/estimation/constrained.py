@@ -217,7 +217,7 @@ def constrained_m_step(problem: Problem) -> MStep:
         term -= _soft_cost(problem.model.blocks, theta, soft_weight)
         if statements is not None:
             whole = problem.layout.pack({**problem.model.network.cpts, **cpts})
-            term -= statements.soft_cost(statements.values_from(statements.sums_at(whole), whole), soft_weight)
+            term -= statements.soft_cost(statements.values_at(whole), soft_weight)
         return cpts, term
 
     return m_step if statements is None else StartingMStep(m_step)

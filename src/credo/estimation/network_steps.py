@@ -170,7 +170,7 @@ class NetworkSteps:
 
     def values_at(self, theta: Numbers) -> Numbers:
         """The values of the network constraints."""
-        return self.statements.values_from(self.statements.sums_at(theta), theta)
+        return self.statements.values_at(theta)
 
     # Steps -----------------------------------------------------------------------------------------------------------
 

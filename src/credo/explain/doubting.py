@@ -178,7 +178,7 @@ def _shares_of_network_constraints(stated: Constraints, numbers: Sequence[int], 
     starts = layout.distribution_starts()
     statements = NetworkStatements.of(alone, network)
     held, count = np.zeros(len(numbers)), 0
-    cells = sum(group.plan.cells * len(group.numbers) for group in statements.groups)
+    cells = statements.sums.visited
     draws = int(np.clip(GENERAL_CELLS // max(1, len(PRIORS) * cells), LEAST_GENERAL_DRAWS, GENERAL_DRAWS))
     for prior in PRIORS:
         # A Gamma variable with a small shape is U^(1/a) times one with the shape a + 1: its logarithm is a number.

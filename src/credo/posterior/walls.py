@@ -98,14 +98,13 @@ class NetworkWalls:
 
     def excess(self, theta: Numbers) -> Numbers:
         """See `Walls`."""
-        values = self.constraints.values_from(self.constraints.sums_at(theta), theta)
-        return self.constraints.drawn_excess(values) - HOLDS
+        return self.constraints.drawn_excess(self.constraints.values_at(theta)) - HOLDS
 
     def slope(self, theta: Numbers, weights: Numbers) -> Numbers:
         """See `Walls`."""
-        values, slopes = self.constraints.linearised(theta)
-        signs = np.where(self.constraints.equality, np.sign(np.nan_to_num(values)), 1.0)
-        return np.asarray((weights * signs) @ slopes)
+        values = np.nan_to_num(self.constraints.values_at(theta))
+        signs = np.where(self.constraints.equality, np.sign(values), 1.0)
+        return self.constraints.slope(theta, weights * signs)
 
 
 def excesses(walls: Sequence[Walls], theta: Numbers) -> list[Numbers]:

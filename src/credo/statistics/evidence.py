@@ -98,11 +98,14 @@ class EvidenceDensity:
 
     def probabilities(self, thetas: Numbers) -> Numbers:
         """Every probability that evidence is about, at many points: (points, probabilities)."""
-        sums = self.sums.sums_of(np.atleast_2d(thetas))
+        return self._shares(self.sums.sums_of(np.atleast_2d(thetas)))
+
+    def _shares(self, sums: Numbers) -> Numbers:
+        """N/D of every probability, a half where a condition never occurs."""
         above, below = self.sums.above, self.sums.below
-        conditions = np.where(below == NO_CONDITION, 1.0, sums[:, np.maximum(below, 0)])
+        conditions = np.where(below == NO_CONDITION, 1.0, sums[..., np.maximum(below, 0)])
         possible = conditions > IMPOSSIBLE
-        return np.where(possible, sums[:, above] / np.where(possible, conditions, 1.0), 0.5)
+        return np.where(possible, sums[..., above] / np.where(possible, conditions, 1.0), 0.5)
 
     def log_densities(self, thetas: Numbers) -> Numbers:
         """The log-likelihood at many points, (points,)."""
@@ -117,18 +120,19 @@ class EvidenceDensity:
 
         ∂(N/D) = (∂N − (N/D) ∂D) / D.
         """
-        values, slopes = self.sums.derivatives_at(theta)
-        above, below = self.sums.above, self.sums.below
-        conditions = np.where(below == NO_CONDITION, 1.0, values[np.maximum(below, 0)])
-        shares = values[above] / conditions
-        of_conditions = np.where((below == NO_CONDITION)[:, None], 0.0, slopes[np.maximum(below, 0)])
-        derivatives = (slopes[above] - shares[:, None] * of_conditions) / conditions[:, None]
-        total, gradient = 0.0, np.zeros(self.sums.layout.size)
+        above, below, sums = self.sums.above, self.sums.below, self.sums.sums.values(theta)
+        shares = self._shares(sums)
+        total, slopes = 0.0, np.zeros(len(shares))  # with respect to the probabilities
         for quantity in self.quantities:
             value, own = quantity.value(shares[None, quantity.places])
             total += float(value[0])
-            gradient += own[0] @ derivatives[quantity.places]
-        return total, gradient
+            np.add.at(slopes, quantity.places, own[0])
+        given = below != NO_CONDITION
+        conditions = np.where(given, sums[np.maximum(below, 0)], 1.0)
+        slopes = np.divide(slopes, conditions, out=np.zeros_like(slopes), where=conditions > IMPOSSIBLE)
+        weights = np.asarray(np.bincount(above, slopes, len(sums)), dtype=np.float64)
+        weights -= np.bincount(below[given], (slopes * shares)[given], len(sums))
+        return total, self.sums.sums.slope(theta, weights)
 
 
 # Quantities -----------------------------------------------------------------------------------------------------------

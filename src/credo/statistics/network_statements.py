@@ -5,24 +5,23 @@ multilinear in the CPTs: for one CPT θ, with the others fixed,
 
     N = Σ_jk θ_jk · ∂N/∂θ_jk.
 
-One elimination computes the sums of all statements together: its batch axis runs over sums, whose events and conditions
-are factors of single variables, ones for the states that they allow. The same steps backwards give all derivatives.
+`event_sums.py` computes the sums of all statements together, and one pass backward gives the derivatives of any
+weighted sum of statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from credo.constraints.constraint_set import Constraints, NetworkConstraint, NetworkProbability
-from credo.errors import TooLargeError
-from credo.model.graphs import ancestors, reached_families
+from credo.model.graphs import reached_families
 from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.statistics.inference.batched import Plan, Scope, batch_fastest, gradients, in_chunks, make_plan, sum_out
+from credo.statistics.event_sums import Allowed, EventSums
 from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
@@ -30,19 +29,6 @@ IMPOSSIBLE = 1e-250  # a condition less probable than this never occurs: nothing
 NO_CONDITION = -1
 POINTS_AT_ONCE = 4096  # at which statements are evaluated
 HOLDS = 1e-12  # by which sums of probabilities may miss a bound
-TOGETHER_CELLS = 2**21  # of all cliques, up to which sums of different variables share one elimination
-Allowed = tuple[tuple[str, tuple[int, ...]], ...]  # variables and the positions of the states that they may have
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SumGroup:
-    """Sums that one elimination computes: factors are the CPTs of `families`, then those of single variables."""
-
-    plan: Plan
-    families: tuple[str, ...]
-    transposes: tuple[tuple[int, ...], ...]  # of the axes of each CPT, into ascending order of variables
-    beside: tuple[Numbers, ...]  # (sums, states) which states each sum allows a variable
-    numbers: Indices  # (sums,) which of all sums these are
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +38,7 @@ class NetworkStatements:
     layout: Layout
     network: Network  # with the CPTs that the layout does not have
     constraints: tuple[NetworkConstraint, ...]
-    sums: tuple[Allowed, ...]
-    groups: tuple[SumGroup, ...]
+    sums: EventSums  # the probabilities N and D of all terms
     owners: Indices  # (terms,) the constraint of each
     coefficients: Numbers  # (terms,)
     above: Indices  # (terms,)
@@ -73,8 +58,6 @@ class NetworkStatements:
                 above.append(numbers.setdefault(_together(term), len(numbers)))
                 condition = _allowed(term.conditions)
                 below.append(numbers.setdefault(condition, len(numbers)) if condition else NO_CONDITION)
-        sums = tuple(numbers)
-        groups = _groups(network, sums, np.arange(len(sums)), memory_limit)
         layout = constraints.layout
         reached = tuple(
             frozenset(name for name in relevant_families(network, each) if name in layout)
@@ -85,8 +68,7 @@ class NetworkStatements:
             layout,
             network,
             stated,
-            sums,
-            groups,
+            EventSums.of(tuple(numbers), layout, network, memory_limit),
             np.array(owners, dtype=np.int64),
             np.array(coefficients, dtype=np.float64),
             np.array(above, dtype=np.int64),
@@ -156,59 +138,16 @@ class NetworkStatements:
 
     # Values ----------------------------------------------------------------------------------------------------------
 
-    def cpts(self, theta: Numbers) -> Mapping[str, Numbers]:
-        """All CPTs, those that the layout does not have from the network."""
-        own = self.layout.unpack(theta, self.layout.offsets)
-        needed = {name for group in self.groups for name in group.families}
-        return {name: own[name] if name in own else self.network.cpt_array(name) for name in needed}
-
-    def sums_at(self, theta: Numbers) -> Numbers:
-        """P(…) of every sum, (sums,)."""
-        cpts, found = self.cpts(theta), np.ones(len(self.sums))
-        for group in self.groups:
-            for part in in_chunks(group.plan, len(group.numbers)):
-                sums = sum_out(group.plan, _factors(group, cpts, part))
-                found[group.numbers[part]] = sums.values * np.exp(sums.log_scale)
-        return found
-
     def sums_of(self, thetas: Numbers) -> Numbers:
-        """The same at many points, (points, parameters): (points, sums)."""
-        found = np.ones((len(thetas), len(self.sums)))
-        for group in self.groups:
-            count = len(group.numbers)
-            for part in in_chunks(group.plan, len(thetas) * count):
-                points = np.arange(part.start, part.stop) // count
-                which = np.arange(part.start, part.stop) % count
-                factors = [
-                    batch_fastest(self._cpts_of(name, thetas[points])).transpose(transpose)
-                    for name, transpose in zip(group.families, group.transposes, strict=True)
-                ]
-                factors += [batch_fastest(factor[which]) for factor in group.beside]
-                sums = sum_out(group.plan, factors)
-                found[points, group.numbers[which]] = sums.values * np.exp(sums.log_scale)
+        """The probabilities that terms are made of at many points, (points, parameters): (points, sums)."""
+        found = np.empty((len(thetas), len(self.sums)))
+        for own, theta in zip(found, thetas, strict=True):
+            own[:] = self.sums.values(theta)
         return found
 
-    def _cpts_of(self, name: str, thetas: Numbers) -> Numbers:
-        """One CPT at many points, the first axis."""
-        if name in self.layout:
-            return thetas[:, self.layout.slice_of(name)].reshape(len(thetas), *self.network.shape(name))
-        return np.repeat(self.network.cpt_array(name)[None], len(thetas), axis=0)
-
-    def derivatives_at(self, theta: Numbers) -> tuple[Numbers, Numbers]:
-        """The sums, and their derivatives with respect to all parameters, (sums, parameters)."""
-        cpts, values = self.cpts(theta), np.ones(len(self.sums))
-        slopes = np.zeros((len(self.sums), self.layout.size))
-        for group in self.groups:
-            for part in in_chunks(group.plan, len(group.numbers)):
-                sums = sum_out(group.plan, _factors(group, cpts, part))
-                scale, numbers = np.exp(sums.log_scale), group.numbers[part]
-                values[numbers] = sums.values * scale
-                back = gradients(group.plan, sums, first=len(group.families))
-                for name, transpose, adjoint in zip(group.families, group.transposes, back, strict=True):
-                    if name in self.layout:
-                        own = np.transpose(adjoint, np.argsort(transpose)).reshape(len(adjoint), -1)
-                        slopes[numbers, self.layout.slice_of(name)] += own * scale[:, None]
-        return values, slopes
+    def values_at(self, theta: Numbers) -> Numbers:
+        """Σ … − bound of every constraint at one point."""
+        return self.values_from(self.sums.values(theta), theta)
 
     def values_from(self, sums: Numbers, theta: Numbers) -> Numbers:
         """Σ … − bound of every constraint; NaN where a condition never occurs. Sums and θ may have a batch in front."""
@@ -226,8 +165,7 @@ class NetworkStatements:
 
     def excess(self, theta: Numbers) -> Numbers:
         """By how much each constraint is violated, in probabilities; negative where it holds."""
-        values = self.values_from(self.sums_at(theta), theta)
-        return _excess(values, self.equality)
+        return _excess(self.values_at(theta), self.equality)
 
     def true(self, thetas: Numbers, numbers: Sequence[int]) -> Flags:
         """Which of these statements hold at many points, (points, parameters): (statements, points)."""
@@ -251,33 +189,49 @@ class NetworkStatements:
         missed = np.maximum(_excess(values, self.equality)[soft], 0.0)
         return 0.5 * weight * float(self.confidences[soft] @ missed**2)
 
-    def linearised(self, theta: Numbers) -> tuple[Numbers, Numbers]:
-        """The values of all constraints and their derivatives, (constraints, parameters).
+    def weights_of_sums(self, sums: Numbers, weights: Numbers) -> Numbers:
+        """The derivatives of Σ weights · constraints with respect to the sums, (sums,).
 
         Of a bound on one conditional probability, N/D ≤ c, it is the derivative of (N − c·D)/D⁰, which is exact for
-        changes of one CPT. Where a condition never occurs, values are NaN and derivatives zero; they are zero for
-        CPTs that do not matter, too.
+        changes of one CPT. Where a condition never occurs they are zero.
         """
-        sums, slopes = self.derivatives_at(theta)
-        values = self.values_from(sums, theta)
-        found = np.zeros((len(self), self.layout.size))
+        given = self.below >= 0
+        condition = np.where(given, sums[self.below], 1.0)
+        own = weights[self.owners] * self.coefficients
+        own = np.divide(own, condition, out=np.zeros_like(own), where=condition > IMPOSSIBLE)
+        ratio = np.where(
+            self._single[self.owners],
+            self.bounds[self.owners] / self.coefficients,
+            np.divide(sums[self.above], condition, out=np.zeros_like(own), where=condition > IMPOSSIBLE),
+        )
+        found = np.bincount(self.above, own, len(self.sums))
+        return np.asarray(found - np.bincount(self.below[given], (own * ratio)[given], len(self.sums)))
+
+    @cached_property
+    def _single(self) -> Flags:
+        """Which constraints bound one probability, and nothing beside it."""
         single = np.bincount(self.owners, minlength=len(self)) == 1
-        single &= np.array([not each.indices for each in self.constraints], dtype=np.bool_)
-        for owner, coefficient, above, below in zip(
-            self.owners.tolist(), self.coefficients.tolist(), self.above.tolist(), self.below.tolist(), strict=True
-        ):
-            if np.isnan(values[owner]):
-                continue
-            if below < 0:
-                found[owner] += coefficient * slopes[above]
-                continue
-            ratio = self.bounds[owner] / coefficient if single[owner] else sums[above] / sums[below]
-            found[owner] += coefficient * (slopes[above] - ratio * slopes[below]) / sums[below]
-        found[~self.mask] = 0.0
+        return np.asarray(single & np.array([not each.indices for each in self.constraints], dtype=np.bool_))
+
+    def slope(self, theta: Numbers, weights: Numbers) -> Numbers:
+        """The derivatives of Σ weights · constraints with respect to all parameters, (parameters,).
+
+        Those of bounds on one conditional probability are as `weights_of_sums` says.
+        """
+        sums = self.sums.values(theta)
+        kept = np.where(np.isnan(self.values_from(sums, theta)), 0.0, weights)
         owners, columns, coefficients = self.entries
-        kept = ~np.isnan(values[owners])
-        np.add.at(found, (owners[kept], columns[kept]), coefficients[kept])
-        return values, found
+        found = self.sums.slope(theta, self.weights_of_sums(sums, kept))
+        return np.asarray(found + np.bincount(columns, kept[owners] * coefficients, len(theta)))
+
+    def linearised(self, theta: Numbers) -> tuple[Numbers, Numbers]:
+        """The values of all constraints and their derivatives, (constraints, parameters); see `slope`.
+
+        Where a condition never occurs, values are NaN and derivatives zero; they are zero for CPTs that do not matter.
+        """
+        found = np.array([self.slope(theta, own) for own in np.eye(len(self))]).reshape(len(self), self.layout.size)
+        found[~self.mask] = 0.0
+        return self.values_at(theta), found
 
 
 def excesses_of(values: Numbers, equality: Flags) -> Numbers:
@@ -318,59 +272,3 @@ def relevant_families(network: Network, constraint: NetworkConstraint) -> set[st
         named = [*events, *(name for name, _ in term.conditions)]
         found |= reached_families(network.parents, events, named, known)
     return found
-
-
-def _groups(
-    network: Network, sums: Sequence[Allowed], numbers: Indices, memory_limit: int | None
-) -> tuple[SumGroup, ...]:
-    """All sums in one elimination, unless that has to look at too many variables together: then in halves."""
-    if not len(numbers):
-        return ()
-    try:
-        group = _group(network, [sums[number] for number in numbers.tolist()], numbers, memory_limit)
-    except TooLargeError:
-        if len(numbers) == 1:
-            raise
-        group = None
-    if group is not None and (len(numbers) == 1 or group.plan.cells * len(numbers) <= TOGETHER_CELLS):
-        return (group,)
-    half = len(numbers) // 2
-    halves = tuple(
-        each for part in (numbers[:half], numbers[half:]) for each in _groups(network, sums, part, memory_limit)
-    )
-    cells = sum(each.plan.cells * len(each.numbers) for each in halves)
-    return (group,) if group is not None and group.plan.cells * len(numbers) <= cells else halves
-
-
-def _group(network: Network, sums: Sequence[Allowed], numbers: Indices, memory_limit: int | None) -> SumGroup:
-    position = {name: place for place, name in enumerate(network.names)}
-    named = {name for allowed in sums for name, _ in allowed}
-    needed = ancestors(network.parents, named)
-    families = tuple(name for name in network.names if name in needed)
-    scopes: list[Scope] = []
-    transposes = []
-    for name in families:
-        members = [position[member] for member in (*network.parents[name], name)]
-        order = sorted(range(len(members)), key=members.__getitem__)
-        scopes.append(tuple(members[i] for i in order))
-        transposes.append((0, *(1 + i for i in order)))
-    beside = []
-    for name in (name for name in network.names if name in named):
-        factor = np.ones((len(sums), len(network.states(name))))
-        for number, allowed in enumerate(sums):
-            for own, states in allowed:
-                if own == name:
-                    factor[number] = 0.0
-                    factor[number, list(states)] = 1.0
-        beside.append(batch_fastest(factor))
-        scopes.append((position[name],))
-    sizes = tuple(len(variable.states) for variable in network.variables)
-    plan = make_plan(sizes, scopes, (), network.names, memory_limit)
-    return SumGroup(plan, families, tuple(transposes), tuple(beside), numbers)
-
-
-def _factors(group: SumGroup, cpts: Mapping[str, Numbers], part: slice) -> list[Numbers]:
-    own = [
-        cpts[name][None].transpose(transpose) for name, transpose in zip(group.families, group.transposes, strict=True)
-    ]
-    return [*own, *(factor[part] for factor in group.beside)]

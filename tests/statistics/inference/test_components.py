@@ -53,6 +53,9 @@ def test_rows_that_agree_around_a_component_share_its_evaluation() -> None:
     layout, groups = groups_of(rows)
     assert groups.distinct_rows == 3
     assert groups.pieces == 3
+    assert groups.parts.tolist() == [0, 0, 1]
+    assert groups.part_starts.tolist() == [0, 1, 2, 3]
+    assert groups.distinct.tolist() == [0, 1, 2, 0]
     assert sorted(described(layout, groups).values()) == [1, 3]
     assert groups.rows.tolist() == [0, 2]
 

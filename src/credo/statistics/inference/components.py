@@ -30,8 +30,19 @@ class Groups:
     rows: Indices  # (evaluations,) the first row that needs it
     answers: Indices  # (rows,) the evaluation of the family that was asked for; -1 where nothing is missing in it
     barren: Numbers  # (variables,) the weight of the rows in which a variable was cut
-    distinct_rows: int
-    pieces: int  # components of all distinct rows, before sharing
+    parts: Indices  # the evaluations that each distinct row needs, row after row
+    part_starts: Indices  # (distinct rows + 1,)
+    distinct: Indices  # (rows,) which of the distinct rows each is; -1 where its weight is zero
+
+    @property
+    def distinct_rows(self) -> int:
+        """How many rows there are that differ."""
+        return len(self.part_starts) - 1
+
+    @property
+    def pieces(self) -> int:
+        """How many components all distinct rows have together, before sharing."""
+        return len(self.parts)
 
     def variables(self, component: int) -> Indices:
         """The hidden variables of a component."""
@@ -51,7 +62,7 @@ def group_rows(
     each = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
     first, total, which = unique_rows(codes, each)
     shape = layout.members, layout.strides, layout.member_starts, layout.first_cells, layout.backward
-    keys, key_starts, cells, starts, weight, row, answers, barren, pieces = group_components(
+    keys, key_starts, cells, starts, weight, row, answers, barren, parts, part_starts = group_components(
         codes, first, total, *shape, asked
     )
     component = cells[starts[:-1]]
@@ -69,5 +80,5 @@ def group_rows(
         found[known] = place[answers[which[known]]]
     return Groups(
         keys, key_starts, component[order], cells, cell_starts, weight[order], row[order],
-        found, barren, len(first), int(pieces),
+        found, barren, place[parts], part_starts, which,
     )  # fmt: skip

@@ -52,7 +52,8 @@ def evaluations_of(
 ) -> Evaluations:
     """Group the rows of a part, and plan how to sum over what is missing in them."""
     groups = group_rows(layout, codes, weights)
-    groups = replace(groups, answers=np.zeros(0, dtype=np.int64))  # one number per row, which nobody asks for
+    none = np.zeros(0, dtype=np.int64)
+    groups = replace(groups, answers=none, parts=none, part_starts=none, distinct=none)  # a number per row each
     plans = make_plans(layout, groups, memory_limit)
     return Evaluations(groups, plans, cut_pieces(layout, groups, plans))
 
