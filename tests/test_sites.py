@@ -73,3 +73,63 @@ def test_the_command(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     plain = json.loads(run("sites", "k.credo", "all.csv", "--by", "hospital", "--json", folder=tmp_path).stdout)
     assert plain["sites"] == {"Oslo": 25, "Rome": 100}
+
+
+DECLARED = TEXT + "site: hospital\n"
+
+
+def test_sites_are_declared_in_the_text() -> None:
+    frame = pl.concat([rows("Oslo", 0, 6), rows("Rome", 200, 300)])
+    declared = credo.fit_sites(DECLARED, frame, method="cmap")
+    given = credo.fit_sites(TEXT, frame, "hospital", method="cmap")
+    assert declared.site == "hospital"
+    assert {n: a.probability for n, a in declared.query(ASKED).items()} == {
+        n: a.probability for n, a in given.query(ASKED).items()
+    }
+
+
+def test_a_declaration_names_the_cpts_that_differ() -> None:
+    frame = pl.concat([rows("Oslo", 0, 30), rows("Rome", 30, 0)])
+    sites = credo.fit_sites(TEXT + "site: hospital for smoke", frame, method="cmap")
+    answers = {name: answer.probability for name, answer in sites.query(ASKED).items()}
+    assert answers["Oslo"] == answers["Rome"]
+
+
+def test_learning_without_sites_says_that_all_rows_are_taken_together() -> None:
+    frame = pl.concat([rows("Oslo", 5, 6), rows("Rome", 20, 30)])
+    fit = credo.fit(DECLARED, frame, method="cmap")
+    messages = [str(finding) for finding in fit.findings]
+    assert any("hospital" in each and "credo sites" in each for each in messages)
+    assert not any("Columns not used" in each for each in messages)
+    assert fit.rows == 61
+
+
+def test_the_fit_of_a_site_does_not_say_that_sites_are_taken_together() -> None:
+    frame = pl.concat([rows("Oslo", 5, 6), rows("Rome", 20, 30)])
+    sites = credo.fit_sites(DECLARED, frame, method="cmap")
+    assert not any("credo sites" in str(each) for each in sites.fits["Oslo"].findings)
+
+
+def test_a_site_is_no_variable_and_has_to_be_named_once() -> None:
+    network = credo.Network({"smoke": ["no", "yes"], "hospital": ["Oslo", "Rome"]})
+    frame = pl.DataFrame({"smoke": ["no", "yes"], "hospital": ["Oslo", "Rome"]})
+    with pytest.raises(credo.DataError, match="hospital is a variable"):
+        credo.fit_sites(network, frame, "hospital")
+    with pytest.raises(credo.OptionError, match="site: hospital"):
+        credo.fit_sites(TEXT, rows("a", 1, 1))
+
+
+def test_weights_count_in_what_sites_borrow() -> None:
+    frame = pl.concat([rows("Oslo", 1, 1), rows("Rome", 2, 2), rows("Bern", 2, 2)])
+    weighed = frame.unique(maintain_order=True).with_columns(w=pl.Series([1.0, 1.0, 2.0, 2.0, 2.0, 2.0]))
+    one = credo.fit_sites(DECLARED, frame, method="cmap").query(ASKED)
+    other = credo.fit_sites(DECLARED, weighed, method="cmap", weights="w").query(ASKED)
+    assert {n: a.probability for n, a in one.items()} == pytest.approx({n: a.probability for n, a in other.items()})
+
+
+def test_the_command_takes_the_declared_site(tmp_path: Path) -> None:
+    (tmp_path / "k.credo").write_text(DECLARED)
+    pl.concat([rows("Oslo", 5, 20), rows("Rome", 30, 70)]).write_csv(tmp_path / "all.csv")
+    done = run("sites", "k.credo", "all.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 sites: Oslo (25 rows)" in done.stdout

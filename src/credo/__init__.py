@@ -73,6 +73,7 @@ _HOMES = {
         "decision",
         "utility",
     ),
+    "credo.knowledge.site": ("site",),
     "credo.knowledge.query": ("Query",),
     "credo.comparison": ("compare",),
     "credo.estimation.methods": ("methods",),
@@ -203,6 +204,7 @@ if TYPE_CHECKING:
     from credo.knowledge.first_model import first_model
     from credo.knowledge.labels import group, label
     from credo.knowledge.query import Query
+    from credo.knowledge.site import site
     from credo.model.bin_rules import EqualWidth, Quantiles, Supervised
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network, Variable

@@ -64,6 +64,7 @@ from credo.io.partitions import PartitionedTable, has_partitions, in_partitions
 from credo.io.several_tables import counting_through, gathered, tables_of
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
+from credo.knowledge.site import declared_site
 from credo.knowledge.statements import Gate, Statement, TiedRows
 from credo.model.network import Network
 from credo.model.network_validation import is_list
@@ -91,6 +92,7 @@ from credo.types import Indices, Seed, TableLike, Weights
 if TYPE_CHECKING:
     from dask.distributed import Client
 
+SITES_TOGETHER = "sites"  # the kind of the finding that all sites were learned together
 NO_DATA = Finding("no data", "There are no data: the result is what the statements and the prior leave possible.")
 
 
@@ -217,6 +219,14 @@ def fit(
     )
 
 
+def _sites_together(column: str) -> Finding:
+    message = (
+        f"All rows were learned from together, as if sites ({column}) did not differ. `credo sites`, and "
+        "`credo.fit_sites` in Python, learn each site."
+    )
+    return Finding(SITES_TOGETHER, message)
+
+
 def _warn_of_codes(findings: Iterable[Finding]) -> None:
     """Warn of values that may be codes for missing ones, before anything is learned from them."""
     for finding in findings:
@@ -249,6 +259,8 @@ def learn(
     if request.options.em.complete_rows and not isinstance(source, PartitionedTable | Dataset):
         source, left_out = complete_rows_of(known, source, weights)
         taken = (*taken, *left_out)
+    if (declared := declared_site(known.declarations)) is not None:
+        taken = (*taken, _sites_together(str(declared.column)))
     references = references_to(known.statements)
     with _naming(references, known.statements), reporting(progress) as notify:
         samples = choose_method(request.method, request.prior is not None).doubts

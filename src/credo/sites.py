@@ -1,6 +1,6 @@
 """Several sites: CPTs that differ from site to site around a common one, and how much each site learns from the others.
 
-To a site, N rows of the others in a configuration are worth c·N/(c + N) cases, with a strength c for each CPT that is
+To a site, what the others saw in a configuration is worth some cases of its own, by a strength for each CPT that is
 learned by how well sites predict each other (`statistics/pooling.py`). They are stated as numbers with their weight, so
 that the fit of a site is one like any other: it can be asked, explained, saved and updated.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import DataError, counted, listing
+from credo.errors import DataError, OptionError, counted, listing
 from credo.fitting import fit
 from credo.io.categories import read_frame
 from credo.io.network_files import NetworkLike
@@ -22,6 +22,7 @@ from credo.io.tables import read_table
 from credo.knowledge import ExpertNumber, Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.expressions import Probability
+from credo.knowledge.site import SiteDeclaration, declared_site
 from credo.model.network import Network
 from credo.options import TableFormat
 from credo.questions.answers import Answer
@@ -83,10 +84,11 @@ class Sites:
 def fit_sites(
     network: NetworkLike | KnowledgeSource,
     data: TableLike | Sequence[TableLike],
-    site: str,
+    site: str | None = None,
     knowledge: KnowledgeSource | None = None,
     *,
     variables: Sequence[str] | None = None,
+    weights: str | None = None,
     table_format: TableFormat | None = None,
     **options: Any,
 ) -> Sites:
@@ -98,11 +100,13 @@ def fit_sites(
         As for `fit`; they hold for every site.
     data : path, frame, or a list of these
         The rows of all sites.
-    site : str
-        The column that says where a row comes from.
+    site : str, optional
+        The column that says where a row comes from. Not needed where the knowledge declares it: `site: hospital`.
     variables : sequence of str, optional
-        The variables whose CPTs may differ from site to site; those of all others are the same everywhere. All, if not
-        given.
+        The variables whose CPTs may differ from site to site; those of all others are the same everywhere. All, if
+        neither given nor declared (`site: hospital for lung`).
+    weights : str, optional
+        The column that says how often each row counts.
     table_format : TableFormat, optional
         How the file of the data is written, where it is not as usual.
     **options
@@ -118,7 +122,7 @@ def fit_sites(
     DataError
         If there is no such column, or a row does not say where it comes from.
     OptionError
-        If a variable cannot be named.
+        If nothing says which column names the site.
 
     Examples
     --------
@@ -130,11 +134,19 @@ def fit_sites(
     """
     source = gathered(data, table_format)
     frame = read_frame(_one_table(source))
+    known, _ = knowledge_about(network, knowledge, frame, () if weights is None else (weights,))
+    declared = declared_site(known.declarations)
+    if site is None and declared is None:
+        raise OptionError("Which column names the site? Give it, or add a line such as site: hospital to the text.")
+    site = site or str(declared.column)  # type: ignore[union-attr]
+    if variables is None and declared is not None and declared.variables:
+        variables = [str(name) for name in declared.variables]
+    if site in known.network:
+        raise DataError(f"{site} is a variable of the network, so that it cannot say where a row comes from.")
     if site not in frame.columns:
         raise DataError(f"The table has no column “{site}”; it has {listing(frame.columns)}.")
     if frame[site].null_count():
         raise DataError(f"{counted(frame[site].null_count(), 'row')} of the table say no {site}.")
-    known, _ = knowledge_about(network, knowledge, frame.drop(site), ())
     for name in variables or ():
         known.network.variable(name)
     names = sorted(map(str, frame[site].unique().to_list()))
@@ -142,13 +154,15 @@ def fit_sites(
         raise DataError(f"The column {site} names {counted(len(names), 'site')}; there are 2 to {MOST_SITES}.")
     frame = frame.with_columns(frame[site].cast(str))
     own = {name: frame.filter(frame[site] == name).drop(site) for name in names}
-    counts = {name: _counts(known, rows) for name, rows in own.items()}
+    declarations = [each for each in known.declarations if not isinstance(each, SiteDeclaration)]
+    known = Knowledge(known.network, (*declarations, *known.statements))
+    counts = {name: _counts(known, rows, weights) for name, rows in own.items()}
     lines: dict[str | None, list[ExpertNumber]] = {name: [] for name in (*names, None)}
     shares = []
     for child in _learned(known.network):
         table = np.stack([counts[name].of(child) for name in names])
         differs = variables is None or child in variables
-        pooled = pooled_cases(table)[0] if differs else table.sum(axis=0) - table
+        pooled = pooled_cases(table) if differs else table.sum(axis=0) - table
         new = cases_for_a_new_member(table) if differs else table.sum(axis=0)
         others = float((table.sum(axis=0) - table).sum())
         shares.append((child, float(pooled.sum()) / others if others else 0.0))
@@ -159,7 +173,7 @@ def fit_sites(
     def learned(name: str | None) -> Fit:
         text = Knowledge(known.network, (*known.declarations, *known.statements, *lines[name]))
         rows = None if name is None else own[name]
-        return fit(known.network, rows, text, **options)
+        return fit(known.network, rows, text, weights=None if name is None else weights, **options)
 
     import polars as pl
 
@@ -177,9 +191,9 @@ def _one_table(source: TableLike) -> TableLike:
     return pl.concat([read_frame(each) for each in tables], how="diagonal_relaxed")
 
 
-def _counts(known: Knowledge, rows: pl.DataFrame) -> Counts:
+def _counts(known: Knowledge, rows: pl.DataFrame, weights: str | None) -> Counts:
     table = without_declared_codes(rows, known.declarations)
-    return count(layout_for_counts(known.network), read_table(known.network, table))
+    return count(layout_for_counts(known.network), read_table(known.network, table, weights=weights))
 
 
 def _learned(network: Network) -> Iterator[str]:

@@ -18,6 +18,7 @@ from credo.knowledge.gate import GateTerm
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.names import SeveralStates
 from credo.knowledge.ranked_family import GivenCorner, WeightedParent
+from credo.knowledge.site import SiteDeclaration
 from credo.knowledge.statements import (
     Approximation,
     Comparison,
@@ -251,6 +252,9 @@ DECLARED = {
     ),
     "cost of ecg is 2": CostDeclaration("ecg", 2.0),
     "costs of 'b p' is 0.25": CostDeclaration("b p", 0.25),
+    "site: hospital": SiteDeclaration("hospital"),
+    "Site: 'the ward' for lung and bronc  # where a row comes from": SiteDeclaration("the ward", ("lung", "bronc")),
+    "site: a < 1 <= b": CutDeclaration("site", (1.0,), ("a", "b")),
     "missing values: -999, n/a, '?'  # codes": MissingValuesDeclaration(("-999", "n/a", "'?'")),
     'Missing value is "a, b"': MissingValuesDeclaration(("a, b",)),
 }

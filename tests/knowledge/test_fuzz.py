@@ -115,7 +115,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "ON": ["on"], "IN": ["in"], "IS": ["is", "is a"], "OF": ["of"],
         "DECISION": ["decision"], "UTILITY": ["utility of"], "COST": ["cost of"], "IS_MINUS": ["is -", "is −"],
         "LABELLED": ["label"], "GROUP": ["group"], "DETAIL": [", unit", "note", ", source"],
-        "MISSING_VALUES": ["missing values: -999, n/a"],
+        "MISSING_VALUES": ["missing values: -999, n/a"], "SITE": ["site:"],
         "VARIABLE": ["variable", "variables"], "DEPENDS_ON": ["depends on"], "IS_CUT_AT": ["is cut at"],
         "IS_CUT_INTO": ["is cut into"], "CUT_RULE": ["quantiles", "equal ranges"],
         "ORDER": ["order"], "ROWS": ["rows"], "NOISY": ["noisy-or", "noisy-max"], "GATE": ["or", "max"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import assume, given, settings
 import credo.knowledge
 from credo import Knowledge
 from credo.knowledge import to_text
+from credo.knowledge.names import name_text
 from credo.knowledge.parse import parse, parse_line, parser
 from credo.knowledge.statements import (
     STATEMENTS,
@@ -36,6 +38,15 @@ def test_every_type_of_statement_can_be_written():
 def can_be_true(text):
     """Random bounds may be out of reach, `0.25 <= 0.1 * P(…)`; such statements are mistakes, not statements."""
     return all(mistake.kind != "never-true" for mistake in parse_line(text)[1])
+
+
+def test_every_word_of_the_grammar_can_be_a_name():
+    grammar = (Path(credo.knowledge.__file__).parent / "grammar.lark").read_text()
+    terminals = " ".join(line for line in grammar.splitlines() if re.match(r"[A-Z_]+(\.\d+)?:", line))
+    lines = ("b depends on a, {}", "b is noisy-or of {{a, {}}}", "a, {} have one CPT", "group g: a, {}", "{} raises b")
+    for word in set(re.findall(r"[a-z]{2,}", terminals)):
+        for line in lines:
+            assert parse_line(line.format(name_text(word)))[1] == (), line.format(name_text(word))
 
 
 @settings(max_examples=300, deadline=None)

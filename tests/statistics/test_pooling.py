@@ -11,32 +11,49 @@ import credo
 from credo.statistics.pooling import STRENGTHS, cases_for_a_new_member, pooled_cases
 
 
+def worth(k: float, n: float, c: float) -> float:
+    """What k of n cases of one other member are worth."""
+    draws = (c + 1) / (n + c) * k if c else k / n
+    return c / (c + 1 + draws * n / k) * draws
+
+
 def test_the_strength_by_hand_for_two_members() -> None:
     counts = np.array([[[7.0, 3.0]], [[20.0, 30.0]]])
     logs = []
     for c in STRENGTHS:
         total = 0.0
         for (a, b), (k, m) in (((7, 3), (20, 30)), ((20, 30), (7, 3))):
-            w = c / (c + a + b) if c else 0.0
-            total += betabinom.logpmf(a, a + b, 0.5, 0.5) + betabinom.logpmf(k, k + m, 0.5 + w * a, 0.5 + w * b)
-        logs.append(0.5 * total)
+            prior = 0.5 + worth(a, a + b, c), 0.5 + worth(b, a + b, c)
+            total += betabinom.logpmf(k, k + m, *prior)
+        logs.append(total)
     chances = np.exp(np.array(logs) - max(logs))
     chances /= chances.sum()
-    share = sum(p * (c / (c + 50) if c else 0.0) for p, c in zip(chances, STRENGTHS, strict=True))
-    pooled, _ = pooled_cases(counts)
-    assert pooled[0, 0] == pytest.approx(share * np.array([20.0, 30.0]))
+    first = [sum(p * worth(k, 50, c) for p, c in zip(chances, STRENGTHS, strict=True)) for k in (20, 30)]
+    assert pooled_cases(counts)[0, 0] == pytest.approx(first)
+
+
+def test_a_large_member_does_not_drown_small_ones_that_agree() -> None:
+    small = np.tile([[[6.0, 14.0]]], (4, 1, 1))
+    counts = np.concatenate([small, [[[900.0, 100.0]]]])
+    borrowed = pooled_cases(counts)[0, 0]
+    assert borrowed[0] / borrowed.sum() < 0.55  # of all others' cases 87% have the first state
+
+
+def test_the_order_of_members_makes_no_difference() -> None:
+    counts = np.random.default_rng(0).poisson(8.0, size=(5, 3, 2)).astype(float)
+    assert pooled_cases(counts[[3, 0, 4, 1, 2]]) == pytest.approx(pooled_cases(counts)[[3, 0, 4, 1, 2]])
 
 
 def test_equal_members_are_pooled_and_different_ones_are_not() -> None:
     equal = np.repeat([[[300.0, 700.0], [500.0, 500.0]]], 4, axis=0)
-    pooled, _ = pooled_cases(equal)
+    pooled = pooled_cases(equal)
     assert pooled.sum(axis=-1).min() > 0.6 * 3000
     different = np.array([[[950.0, 50.0]], [[50.0, 950.0]], [[500.0, 500.0]]])
-    pooled, _ = pooled_cases(different)
+    pooled = pooled_cases(different)
     assert pooled.sum(axis=-1).max() < 10
     new = cases_for_a_new_member(different)
     assert new.sum() < 10
-    assert pooled_cases(np.zeros((3, 2, 2)))[0].max() == 0.0
+    assert pooled_cases(np.zeros((3, 2, 2))).max() == 0.0
 
 
 def test_near_members_have_less_error_than_one_cpt_and_than_separate_ones() -> None:
@@ -47,7 +64,7 @@ def test_near_members_have_less_error_than_one_cpt_and_than_separate_ones() -> N
         sizes = np.array([5, 10, 20, 40, 80, 200])
         k = rng.binomial(sizes, truth)
         counts = np.stack([sizes - k, k], axis=1)[:, None, :].astype(float)
-        pooled, _ = pooled_cases(counts)
+        pooled = pooled_cases(counts)
         for place, table in enumerate((counts + pooled, counts.sum(axis=0) + 0 * counts, counts)):
             p = (table[:, 0, 1] + 0.5) / (table[:, 0].sum(axis=-1) + 1.0)
             errors[place] += np.abs(p - truth).mean()

@@ -117,7 +117,10 @@ def reproduce(
 def sites(
     knowledge: Annotated[Path, typer.Argument(help="The text or network that all sites share: .credo, .bif, …")],
     data: Annotated[list[str], typer.Argument(help="The rows of all sites: .csv, .parquet, .xlsx")],
-    by: Annotated[str, typer.Option("--by", "-b", help="The column that says where a row comes from.")],
+    by: Annotated[
+        str | None,
+        typer.Option("--by", "-b", help="The column that says where a row comes from, if the text does not (site: …)."),
+    ] = None,
     variables: Annotated[
         list[str] | None,
         typer.Option("--only", help="A variable whose CPT may differ from site to site; all, if not given. Repeat it."),
@@ -127,6 +130,7 @@ def sites(
     ] = None,
     save_in: Annotated[Path | None, typer.Option("--save-in", help="A folder for the fits: SITE.fit, new.fit.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
@@ -142,6 +146,7 @@ def sites(
         data,
         by,
         variables=variables,
+        weights=weights,
         table_format=table_format(separator, decimal, encoding, sheet, missing),
         seed=seed,
         progress=False,

@@ -25,7 +25,7 @@ def near_cases(knowledge: Knowledge, counts: Counts) -> Counts | None:
             counts.of(name).reshape(network.shape(name)).transpose(order)
             for name, order in zip(names, axes, strict=True)
         ]
-        pooled, _ = pooled_cases(np.stack([each.reshape(-1, each.shape[-1]) for each in own]))
+        pooled = pooled_cases(np.stack([each.reshape(-1, each.shape[-1]) for each in own]))
         for name, order, cases in zip(names, axes, pooled, strict=True):
             shape = [network.shape(name)[axis] for axis in order]
             turned: Numbers = cases.reshape(shape).transpose(np.argsort(order))

@@ -35,6 +35,7 @@ from credo.knowledge.quantity import P, Quantity
 from credo.knowledge.ranked_family import GivenCorner, InterpolatedFamily, RankedFamily, WeightedParent
 from credo.knowledge.sentences_in_python import effect_study, expert_number, interpolated, ranked, study
 from credo.knowledge.shared_cpt import SharedCPT, one_cpt
+from credo.knowledge.site import SiteDeclaration
 from credo.knowledge.state_order import Order, StateOrder, order
 from credo.knowledge.statement_base import Span
 from credo.knowledge.statements import check_columns, kind_of, place_of, to_text, words_of
@@ -71,6 +72,7 @@ __all__ = [
     "Quantity",
     "RankedFamily",
     "SharedCPT",
+    "SiteDeclaration",
     "Span",
     "StateOrder",
     "Study",

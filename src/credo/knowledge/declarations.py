@@ -36,6 +36,7 @@ from credo.knowledge.names import (
     token_part,
 )
 from credo.knowledge.network_names import NetworkNames
+from credo.knowledge.site import SiteDeclaration, parse_site
 from credo.knowledge.statement_base import Kind, Span, StatementBase, StatementRules
 
 MAX_ARCS = 10_000  # that one line may declare; a CPT for so many parents has no end
@@ -161,6 +162,7 @@ Declaration = (
     | UtilityDeclaration
     | CostDeclaration
     | MissingValuesDeclaration
+    | SiteDeclaration
 )
 
 
@@ -440,4 +442,5 @@ DECLARATIONS: dict[type, StatementRules] = {
     DecisionDeclaration: _rules("a decision", {"decision": parse_decision}),
     UtilityDeclaration: _rules("a utility", {"utility": parse_utility, "worth": parse_worth}),
     CostDeclaration: _rules("a cost", {"cost": parse_cost}),
+    SiteDeclaration: _rules("a declaration of sites", {"site": parse_site}),
 }

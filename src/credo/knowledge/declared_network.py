@@ -29,6 +29,7 @@ from credo.knowledge.knowledge import (
 )
 from credo.knowledge.names import mistake_at, name_text, state_text
 from credo.knowledge.parse import Parsed
+from credo.knowledge.site import SiteDeclaration
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources, with_structures
 from credo.knowledge.state_order import LISTED, natural_order, state_order
 from credo.knowledge.statement_base import FamilyStatement, Reported
@@ -215,6 +216,7 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
             categories=declared_categories(table),
         )
     used = {*mentions, *others, *(tie.by for tie in parsed.statements if isinstance(tie, TiedRows))}
+    used |= {str(each.column) for each in parsed.declarations if isinstance(each, SiteDeclaration)}
     findings = [finding for finding in made.findings if finding.kind != NOT_USED]
     if unused := [column for column in header if column not in used]:
         message = f"Columns not used, because the knowledge does not mention them: {listing(unused)}."

@@ -16,6 +16,7 @@ from credo.knowledge.knowledge import raise_mistakes
 from credo.knowledge.labels import GroupDeclaration, LabelDeclaration
 from credo.knowledge.names import name_text, state_text, without_comment
 from credo.knowledge.parse import Parsed, parse
+from credo.knowledge.site import SiteDeclaration
 from credo.knowledge.state_order import Order
 from credo.knowledge.statements import Statement, arcs_of, mentions_in, to_text
 from credo.knowledge.structure import structure_of
@@ -105,6 +106,9 @@ def remove_variable(text: str, name: str) -> str:
         if isinstance(declaration, DecisionDeclaration | UtilityDeclaration | CostDeclaration):
             return () if name in declaration.variables else (declaration,)
         if isinstance(declaration, VariableDeclaration | GroupDeclaration):
+            rest = _without(declaration.variables, name)
+            return (replace(declaration, variables=rest),) if rest else ()
+        if isinstance(declaration, SiteDeclaration) and name in declaration.variables:
             rest = _without(declaration.variables, name)
             return (replace(declaration, variables=rest),) if rest else ()
         if not isinstance(declaration, DependenceDeclaration):

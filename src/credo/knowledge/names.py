@@ -14,7 +14,7 @@ from credo.knowledge.mistakes import LineMistake, python_error
 KEYWORDS = frozenset(
     (
         *("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share"),
-        *("variable", "variables", "with", "within"),
+        *("then", "through", "variable", "variables", "with", "within", "worth"),
     )
 )
 

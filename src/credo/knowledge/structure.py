@@ -26,6 +26,7 @@ from credo.knowledge.declarations import (
 from credo.knowledge.labels import LabelDeclaration, label_mistakes, unknown_labelled_states
 from credo.knowledge.names import mistake_at, name_text
 from credo.knowledge.network_names import NetworkNames, unknown_variable
+from credo.knowledge.site import site_mistakes
 from credo.knowledge.state_order import natural_order
 from credo.knowledge.statement_base import FamilyStatement, Reported, line_text
 from credo.model.cut_points import CutPoints
@@ -83,6 +84,7 @@ def structure_of(
     wrong.extend(_cycle(parents, everything))
     wrong.extend(label_mistakes(everything))
     wrong.extend(decision_mistakes(everything))
+    wrong.extend(site_mistakes(everything, mentions))
     named = {name: found for name, (_, found) in states.items()}
     for name, cut in cuts.items():
         wrong.extend(_cut_states(cut, states.get(name)))

@@ -1,13 +1,17 @@
 """CPTs that are nearly the same: how much members of a group learn from each other, and what that is worth in cases.
 
 Member i of a group has the distributions θ_ij around common ones, θ_ij ~ Dirichlet(c·m_j), with one strength c for all
-configurations j of a CPT. From N_j cases of other members, m_j is known as well as N_j cases say, so that to member i
-the others are worth
+configurations j of a CPT. Its n_ij cases with the shares p_ij say as much of m_j as
 
-    w_j = c·N_j / (c + N_j)     cases with the distribution of theirs:
+    e_ij = (c + 1)·n_ij / (n_ij + c)     draws from m_j itself, because Var p_ij = m_j (1 − m_j) / e_ij,
 
-all of them where c is large, none where it is 0. Strengths on a grid are weighed by how well members are predicted, one
-after the other, from those before, Σ_ij log DirMult(n_ij; ½ + w_j·m_j), in the given order and in the reverse.
+so that a large member does not drown small ones where members differ. To member i the others, with E_j = Σ e_kj, are
+worth
+
+    w_j = c·E_j / (c + 1 + E_j)     cases with the distribution Σ e_kj p_kj / E_j:
+
+all of them where c is large, none where it is 0. Strengths on a grid are weighed by how well each member is predicted
+from the others, Σ_ij log DirMult(n_ij; ½ + w_j·m_j).
 """
 
 from __future__ import annotations
@@ -20,34 +24,42 @@ from credo.types import Numbers
 
 STRENGTHS = (0.0, *(2.0**k for k in range(-2, 21)))  # from no pooling to one CPT
 BASE = 0.5  # cases of each state, before anything is known
+_TINY = np.finfo(float).tiny
 
 
-def pooled_cases(counts: Numbers) -> tuple[Numbers, float]:
-    """What the others are worth to each member, (members, configurations, states), and the mean of log2 (1 + c).
+def pooled_cases(counts: Numbers) -> Numbers:
+    """What the others are worth to each member, (members, configurations, states).
 
     `counts` are the members' own cases, of the same shape.
     """
     chances = _chances(counts)
-    total = counts.sum(axis=0)
-    pooled = np.stack([_worth(total - own, chances) for own in counts])
-    return pooled, float(chances @ np.log2(1.0 + np.array(STRENGTHS)))
+    parts = (chance * _from_others(counts, strength) for chance, strength in zip(chances, STRENGTHS, strict=True))
+    return np.asarray(sum(parts), dtype=np.float64)
 
 
 def cases_for_a_new_member(counts: Numbers) -> Numbers:
     """What all members are worth to one of which nothing is known, (configurations, states)."""
-    return _worth(counts.sum(axis=0), _chances(counts))
+    chances = zip(_chances(counts), STRENGTHS, strict=True)
+    parts = (chance * _worth(_as_common(counts, strength).sum(axis=0), strength) for chance, strength in chances)
+    return np.asarray(sum(parts), dtype=np.float64)
 
 
-def _worth(others: Numbers, chances: Numbers) -> Numbers:
-    """The cases of others, (configurations, states), shortened to what they are worth on average over strengths."""
-    size = others.sum(axis=-1, keepdims=True)
-    share = sum(chance * _share(strength, size) for chance, strength in zip(chances, STRENGTHS, strict=True))
-    return np.asarray(share * others, dtype=np.float64)
+def _from_others(counts: Numbers, strength: float) -> Numbers:
+    """What the others are worth to each member under one strength."""
+    common = _as_common(counts, strength)
+    return _worth(np.maximum(common.sum(axis=0) - common, 0.0), strength)
 
 
-def _share(strength: float, size: Numbers) -> Numbers:
-    """c / (c + N): which part of N cases of others counts."""
-    return np.asarray(strength / np.maximum(strength + size, np.finfo(float).tiny), dtype=np.float64)
+def _as_common(counts: Numbers, strength: float) -> Numbers:
+    """The cases of members, shortened to how many draws from the common distributions they are worth."""
+    size = counts.sum(axis=-1, keepdims=True)
+    return np.asarray((strength + 1.0) / np.maximum(size + strength, _TINY) * counts, dtype=np.float64)
+
+
+def _worth(common: Numbers, strength: float) -> Numbers:
+    """Draws from the common distributions, shortened to how many cases of one member they are worth."""
+    size = common.sum(axis=-1, keepdims=True)
+    return np.asarray(strength / (strength + 1.0 + size) * common, dtype=np.float64)
 
 
 def _chances(counts: Numbers) -> Numbers:
@@ -58,13 +70,9 @@ def _chances(counts: Numbers) -> Numbers:
 
 
 def _log_predictive(counts: Numbers, strength: float) -> float:
-    """log P(counts | c), the mean of both orders of the members."""
-    total = 0.0
-    for ordered in (counts, counts[::-1]):
-        before = np.cumsum(ordered, axis=0) - ordered
-        prior = BASE + _share(strength, before.sum(axis=-1, keepdims=True)) * before
-        total += 0.5 * float((log_beta(prior + ordered) - log_beta(prior)).sum())
-    return total
+    """Σ log P(member | the others, c)."""
+    prior = BASE + _from_others(counts, strength)
+    return float((log_beta(prior + counts) - log_beta(prior)).sum())
 
 
 def log_beta(x: Numbers) -> Numbers:
