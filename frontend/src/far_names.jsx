@@ -8,10 +8,14 @@ import { useStudio } from "./store.js";
 const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
 const TWO_LINES = 34; // pixels on the screen, of a box that has room for a name and its key number
 const NAME = 12; // pixels on the screen, of the letters of a name that keeps its size
-const SMALLEST = 9; // the same where only smaller letters fit into a box
-const ROOMY = 46; // pixels on the screen, of a box that has room for a name, shortened if need be
+const SMALLEST = 8; // the same where only smaller letters fit into a box
+const ROOMY = 46; // pixels on the screen, of a box that has room for a name
+const LONG = 26; // letters of a name that are shown across other boxes
+const LINE = 1.15; // the height of a line, in letters
+const [BESIDE, BELOW] = [6, 10]; // pixels beyond a box, into which its name may reach: the gaps between boxes
+const OUTSIDE = 6; // pixels beyond the whole picture: less than its margins
 
-// How wide a name is on the screen, in pixels.
+// How wide a name is in letters of the usual size, in pixels.
 const brush = document.createElement("canvas").getContext("2d");
 const widths = new Map();
 function widthOf(name) {
@@ -25,16 +29,45 @@ function widthOf(name) {
 const covers = (one, other) =>
   Math.abs(one.x - other.x) < (one.width + other.width) / 2 && Math.abs(one.y - other.y) < (one.height + other.height) / 2;
 
-// A name in letters that are small enough for a width, which is for letters of the usual size; shortened if need be.
-function squeezed(name, width) {
-  const share = width / widthOf(name);
-  if (share >= SMALLEST / NAME) return [name, NAME * Math.min(1, share)];
-  return [`${name.slice(0, Math.max(1, Math.floor((name.length * share * NAME) / SMALLEST) - 1))}…`, SMALLEST];
+// The parts between which a name may be broken: after a sign, before a capital letter or a number.
+const partsOf = (name) => name.match(/\p{Lu}*[^\p{Lu}\s_.\-\d]*\d*[\s_.\-]*/gu).filter(Boolean);
+
+// A name in lines that are no wider than so many pixels, in letters of the usual size; null where a part has to be
+// broken and may not be.
+function wrapped(name, width, mayBreak = true) {
+  const lines = [""];
+  for (const part of partsOf(name)) {
+    if (widthOf(lines.at(-1) + part.trimEnd()) <= width) lines[lines.length - 1] += part;
+    else if (widthOf(part.trimEnd()) <= width) lines.push(part);
+    else if (!mayBreak) return null;
+    else
+      for (const letter of part) {
+        if (widthOf(lines.at(-1) + letter) > width) lines.push("");
+        lines[lines.length - 1] += letter;
+      }
+  }
+  return lines.filter(Boolean);
+}
+
+// A name in the box that it belongs to: in one line, or else in as large letters as there is room for; where there is
+// none, its beginning and its end, or null.
+function fitted(name, width, height, mayBreak, mayCut) {
+  const one = Math.min(NAME, (NAME * width) / widthOf(name));
+  if (one >= SMALLEST) return { lines: [name], size: one };
+  for (const breaking of mayBreak ? [false, true] : [false])
+    for (let size = NAME; size >= SMALLEST; size -= 1) {
+      const lines = wrapped(name, (width * NAME) / size, breaking);
+      if (lines && lines.length * size * LINE <= height) return { lines, size };
+    }
+  if (!mayCut) return null;
+  const all = wrapped(name, (width * NAME) / SMALLEST - widthOf("…"));
+  const most = Math.floor(height / (SMALLEST * LINE));
+  return { lines: most < 2 ? [`${all[0]}…`] : [...all.slice(0, most - 1), `…${all.at(-1)}`], size: SMALLEST };
 }
 
 // Names that keep their size when the network is far away. A box that has room for its name shows it, in smaller letters
-// where it would cover another box. Where boxes are smaller than that, those names come first that were chosen, observed,
-// or have the most arrows; a name is left out where it would cover another one.
+// or several lines where it would cover another box. Where boxes are smaller than that, those names come first that were
+// chosen, observed, or have the most arrows; a name is left out where it would cover another one.
 // The key number of a variable: what was observed, or how probable its key state is.
 function KeyNumber({ variable, numbers, given, keyOf }) {
   const [kind, value] = knownOf(given, variable.name);
@@ -54,19 +87,32 @@ export function FarNames({ variables, boxOf, keyOf }) {
     for (const each of variables) for (const parent of each.parents) arrows.set(parent, (arrows.get(parent) ?? 0) + 1);
     const rank = (name) =>
       (name === selected ? 2000 : 0) + (knownOf(given, name).length ? 1000 : 0) + arrows.get(name);
-    const taken = [];
     const boxes = variables.map((each) => ({ name: each.name, label: each.group ? `+ ${each.group.name}` : each.label, variable: each, ...boxOf(each.name) })).filter((each) => each.width);
+    const [left, right] = [Math.min(...boxes.map((each) => each.x)) - OUTSIDE / zoom, Math.max(...boxes.map((each) => each.x + each.width)) + OUTSIDE / zoom];
     for (const each of boxes) [each.x, each.y] = [each.x + each.width / 2, each.y + each.height / 2];
+    const roomy = boxes.filter((each) => each.width * zoom >= ROOMY);
+    const taken = [];
     for (const own of boxes.sort((a, b) => rank(b.name) - rank(a.name))) {
-      const shown = own.label.length > 26 ? `${own.label.slice(0, 25)}…` : own.label;
-      own.hasRoom = own.height * zoom >= TWO_LINES;
-      const label = { ...own, shown, size: NAME, width: (widthOf(shown) + 8) / zoom, height: 14.5 / zoom };
-      const isRoomy = own.width * zoom >= ROOMY;
-      const isFree = !taken.some((other) => covers(label, other)) && !(isRoomy && boxes.some((other) => other !== own && covers(label, other)));
+      const [boxWidth, boxHeight] = [own.width * zoom, own.height * zoom];
+      const width = (widthOf(own.label) + 8) / zoom;
+      // Within the picture, so that no name is cut off at its border.
+      const x = width < right - left ? Math.max(left + width / 2, Math.min(own.x, right - width / 2)) : own.x;
+      const label = { ...own, x, lines: [own.label], size: NAME, width, height: 14.5 / zoom, hasRoom: boxHeight >= TWO_LINES };
+      const isRoomy = roomy.includes(own);
+      const isCovered = (others, name = label) => others.some((other) => other.name !== own.name && covers(name, other));
+      const isFree = isRoomy ? own.label.length <= LONG && !isCovered(taken) && !isCovered(boxes) : own.name === selected || !(isCovered(taken) || isCovered(roomy));
       if (isFree) taken.push(label);
-      else if (isRoomy) {
-        const [short, size] = squeezed(own.label, own.width * zoom - 6);
-        taken.push({ ...label, shown: short, size, width: own.width });
+      // Otherwise in its box: a little beyond it where nothing is, and not at all where another name reaches into it.
+      const sizes = isFree ? [] : [[boxWidth + BESIDE, boxHeight + BELOW], [boxWidth - BESIDE, boxHeight]];
+      for (const [place, [most, high]] of sizes.entries()) {
+        const inside = fitted(own.label, most, high, isRoomy, isRoomy && place === sizes.length - 1);
+        if (!inside) continue;
+        const widest = (Math.max(...inside.lines.map(widthOf)) * inside.size) / NAME + inside.size / 2;
+        const height = inside.lines.length * inside.size * LINE;
+        const squeezed = { ...own, ...inside, isInside: true, width: widest / zoom, height: height / zoom, hasRoom: boxHeight - height >= TWO_LINES - NAME };
+        if (isCovered(taken, squeezed)) continue;
+        taken.push(squeezed);
+        break;
       }
     }
     return taken;
@@ -75,8 +121,10 @@ export function FarNames({ variables, boxOf, keyOf }) {
     <ViewportPortal>
       <div className="far-names" aria-hidden="true">
         {names.map((each) => (
-          <span key={each.name} className={each.name === selected ? "selected" : ""} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
-            {each.shown}
+          <span key={each.name} className={each.name === selected ? "selected" : each.isInside ? "inside" : ""} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
+            {each.lines.map((line, place) => (
+              <b key={place}>{line}</b>
+            ))}
             {each.hasRoom && !each.variable.group && <KeyNumber variable={each.variable} numbers={at(bars, each.name)} given={given} keyOf={keyOf} />}
           </span>
         ))}

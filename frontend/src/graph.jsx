@@ -33,6 +33,7 @@ const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 const MANY = 12; // variables from which on a field finds them
 const MOVING = 200; // milliseconds that it takes to bring something into sight
+const [LETTER, BESIDE_NAME] = [7.5, 78]; // pixels: of a name in one line; of what else is in that line
 const [THINNEST, THICKEST] = [1, 4.5]; // pixels, of arrows
 const PAN = 60; // pixels, of an arrow key
 const MARGINS = { top: "52px", bottom: "30px", x: 0.05 }; // for the field, the buttons and the legend around the network
@@ -189,7 +190,7 @@ const GroupNode = memo(({ data: { name, members } }) => (
 // In a very large network that is far away, boxes have no states, which nobody would see.
 const isBare = (s) => s.transform[2] < FAR && s.nodeLookup.size > MOST_DRAWN;
 
-const VariableNode = memo(({ data: variable }) => {
+const VariableNode = memo(({ data: variable, width }) => {
   const bare = useStore(isBare);
   const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
   const before = useStudio((s) => at(s.bars?.before, variable.name));
@@ -216,7 +217,7 @@ const VariableNode = memo(({ data: variable }) => {
         }}
       >
         <KeyFill variable={variable} numbers={numbers} known={observed ?? set} />
-        <span className={variable.label.length > 20 ? "long" : ""}>{variable.label}</span>
+        <span className={LETTER * variable.label.length > width - BESIDE_NAME ? "long" : ""}>{variable.label}</span>
         {kind && <em>{{ observed: "observed", set: "set by us", soft: "uncertain finding" }[kind]}</em>}
       </button>
       {group && (

@@ -44,6 +44,14 @@ def test_a_picture_changes_with_what_is_drawn_alone() -> None:
     assert picture_data(long)["boxes"]["a"][2] > picture_data(one)["boxes"]["a"][2]
 
 
+def test_a_long_name_has_room_in_several_lines() -> None:
+    names = ["disease", "VesselNavigationOperationManagement", "RiskOfInfection" * 5]
+    network = credo.Network({name: ["no", "yes"] for name in names}, {})
+    (_, _, *usual), (_, _, *long), (_, _, *longest) = (picture_data(network)["boxes"][name] for name in names)
+    assert usual == [NARROWEST, long[1]] and long[0] < WIDEST == longest[0]  # two lines are as high as one
+    assert longest[1] > long[1]
+
+
 def test_arrows_say_what_statements_and_numbers_say(learned: Studio, target: Studio) -> None:
     variables = target.get("/api/state").json()["opened"]["reading"]["network"]["variables"]
     stated = {each["name"]: each["stated"] for each in variables}

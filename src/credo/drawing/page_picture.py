@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache
 from hashlib import sha256
+from math import ceil
 from threading import Lock
 from typing import Any
 
@@ -14,14 +15,15 @@ from credo.model.network import Network, Variable
 
 NARROWEST, WIDEST = 176.0, 240.0  # pixels
 BESIDE_NAME, BESIDE_LABEL = 78.0, 138.0  # of a name: margins and what was observed; of a label: bar and number as well
-LETTER = 7.5  # the usual width of a letter; the page shortens what is too long
-HEAD, ROW, FOOT = 34.0, 24.0, 8.0  # heights: of the name, of a state, below them
+LETTER = 7.5  # the usual width of a letter; the page shortens labels of states that are too long
+SMALL_LETTER, MARGIN = 7.0, 24.0  # of a name that takes more than one line; on both sides of it
+HEAD, LINE, ROW, FOOT = 34.0, 14.0, 24.0, 8.0  # heights: of a name of two lines, of a further one, of a state, below them
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
 
 NO_LABELS = Labels()
 _DRAWING = Lock()
 
-Structure = tuple[tuple[str, float, int, tuple[str, ...]], ...]  # of each variable: name, width, states, parents
+Structure = tuple[tuple[str, float, float, tuple[str, ...]], ...]  # of each variable: name, width, height, parents
 
 
 def picture_key(network: Network, labels: Labels = NO_LABELS) -> str:
@@ -52,8 +54,7 @@ def group_box(group: str) -> str:
 
 def _structure(network: Network, labels: Labels) -> Structure:
     return tuple(
-        (each.name, _width(each, labels), len(each.states), tuple(network.parents[each.name]))
-        for each in network.variables
+        (each.name, *_size(each, labels), tuple(network.parents[each.name])) for each in network.variables
     )
 
 
@@ -76,16 +77,22 @@ def _reduced(
             if name in box_of and parent in box_of and (one := box_of[parent]) != (other := box_of[name]):
                 upper, lower = (one, other) if rank[one] < rank[other] else (other, one)
                 parents[lower][upper] = None
-    sizes = {name: (width, states) for name, width, states, _ in whole}
-    wide = {group_box(group): (_bounded(LETTER * len(group) + BESIDE_LABEL), 1) for group in folded}
-    return tuple((box, *{**sizes, **wide}[box], tuple(own)) for box, own in parents.items())
+    sizes = {name: (width, height) for name, width, height, _ in whole}
+    sizes |= {group_box(group): (_bounded(LETTER * len(group) + BESIDE_LABEL), HEAD + ROW + FOOT) for group in folded}
+    return tuple((box, *sizes[box], tuple(own)) for box, own in parents.items())
 
 
-def _width(variable: Variable, labels: Labels) -> float:
-    """How wide a box is: as its name and labels need, so that more of a network is seen in larger letters."""
+def _size(variable: Variable, labels: Labels) -> tuple[float, float]:
+    """How wide and high a box is: as its name and labels need, so that more of a network is seen in larger letters.
+
+    A name that is too long for the narrowest box takes two lines, and more of them in the widest.
+    """
+    name = labels.variable(variable.name)
     label = max(len(labels.state(variable.name, state)) for state in variable.states[:MOST_STATES])
-    wanted = max(LETTER * len(labels.variable(variable.name)) + BESIDE_NAME, LETTER * label + BESIDE_LABEL)
-    return _bounded(wanted)
+    in_two_lines = max(NARROWEST, SMALL_LETTER * ceil(len(name) / 2) + MARGIN)
+    width = _bounded(max(min(LETTER * len(name) + BESIDE_NAME, in_two_lines), LETTER * label + BESIDE_LABEL))
+    lines = ceil(SMALL_LETTER * len(name) / (width - MARGIN))
+    return width, HEAD + LINE * max(0, lines - 2) + ROW * min(len(variable.states), MOST_STATES + 1) + FOOT
 
 
 def _bounded(width: float) -> float:
@@ -94,7 +101,7 @@ def _bounded(width: float) -> float:
 
 @lru_cache(maxsize=16)  # several tabs, and undo
 def _drawn(structure: Structure) -> dict[str, Any]:
-    sizes = {name: (width, HEAD + ROW * min(states, MOST_STATES + 1) + FOOT) for name, width, states, _ in structure}
+    sizes = {name: (width, height) for name, width, height, _ in structure}
     picture = layered_picture({name: parents for name, _, _, parents in structure}, sizes)
     boxes = {name: [round(x, 1) for x in picture.box(name)] for name in sizes}
     return {
