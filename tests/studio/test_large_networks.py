@@ -50,9 +50,11 @@ def test_a_large_network_is_readable_as_a_whole_and_a_variable_is_found(chromium
 CUT_OFF = """() => {
   const room = document.querySelector('.canvas').getBoundingClientRect();
   const isOutside = (own) => own.left < room.left || own.right > room.right;
-  const names = [...document.querySelectorAll('.far-names span, .node .name span')].filter((each) => each.offsetParent);
-  const cut = names.filter((each) => each.textContent.includes('…') || each.scrollWidth > each.clientWidth + 1 && each.clientWidth);
-  return [names.length, [...cut, ...names.filter((each) => isOutside(each.getBoundingClientRect()))].map((each) => each.textContent)];
+  const found = [...document.querySelectorAll('.far-names span, .node .name span')];
+  const names = found.filter((each) => each.offsetParent);
+  const isCut = (each) => each.textContent.includes('…') || each.scrollWidth > each.clientWidth + 1;
+  const cut = names.filter((each) => isCut(each) || isOutside(each.getBoundingClientRect()));
+  return [names.length, cut.map((each) => each.textContent)];
 }"""
 
 
@@ -64,7 +66,8 @@ def test_names_are_whole_and_inside(chromium: Browser, tmp_path: Path, width: in
     parents = {name: names[max(0, place - 6) : max(0, place - 4)] for place, name in enumerate(names)}
     network = credo.Network({name: ["no", "yes"] for name in names}, parents)
     write_network(network, tmp_path / "long.bif")
-    with opened_tab(chromium, tmp_path.resolve(), {"viewport": {"width": width, "height": 900}}, "long.bif", None) as tab:
+    window = {"viewport": {"width": width, "height": 900}}
+    with opened_tab(chromium, tmp_path.resolve(), window, "long.bif", None) as tab:
         expect(tab.page.locator(".far-names span").first).to_be_visible()
         tab.page.wait_for_timeout(300)  # the network comes into sight
         assert tab.page.evaluate(CUT_OFF) == [len(names), []]
@@ -73,7 +76,9 @@ def test_names_are_whole_and_inside(chromium: Browser, tmp_path: Path, width: in
         expect(tab.page.locator(".far-names")).to_have_count(0)
         box = tab.page.get_by_role("group", name=f"Variable {names[1]}", exact=True)
         name, states = box.locator(".name span").bounding_box(), box.locator(".states").bounding_box()
-        assert name and states and name["y"] + name["height"] <= states["y"] + 2
+        assert name is not None
+        assert states is not None
+        assert name["y"] + name["height"] <= states["y"] + 2
 
 
 @pytest.mark.slow

@@ -48,7 +48,8 @@ def test_a_long_name_has_room_in_several_lines() -> None:
     names = ["disease", "VesselNavigationOperationManagement", "RiskOfInfection" * 5]
     network = credo.Network({name: ["no", "yes"] for name in names}, {})
     (_, _, *usual), (_, _, *long), (_, _, *longest) = (picture_data(network)["boxes"][name] for name in names)
-    assert usual == [NARROWEST, long[1]] and long[0] < WIDEST == longest[0]  # two lines are as high as one
+    assert usual == [NARROWEST, long[1]]  # two lines are as high as one
+    assert long[0] < WIDEST == longest[0]
     assert longest[1] > long[1]
 
 

@@ -17,7 +17,7 @@ NARROWEST, WIDEST = 176.0, 240.0  # pixels
 BESIDE_NAME, BESIDE_LABEL = 78.0, 138.0  # of a name: margins and what was observed; of a label: bar and number as well
 LETTER = 7.5  # the usual width of a letter; the page shortens labels of states that are too long
 SMALL_LETTER, MARGIN = 7.0, 24.0  # of a name that takes more than one line; on both sides of it
-HEAD, LINE, ROW, FOOT = 34.0, 14.0, 24.0, 8.0  # heights: of a name of two lines, of a further one, of a state, below them
+HEAD, LINE, ROW, FOOT = 34.0, 14.0, 24.0, 8.0  # heights: of two lines of a name, of a third, of a state, below them
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
 
 NO_LABELS = Labels()
@@ -53,9 +53,7 @@ def group_box(group: str) -> str:
 
 
 def _structure(network: Network, labels: Labels) -> Structure:
-    return tuple(
-        (each.name, *_size(each, labels), tuple(network.parents[each.name])) for each in network.variables
-    )
+    return tuple((each.name, *_size(each, labels), tuple(network.parents[each.name])) for each in network.variables)
 
 
 def _reduced(
