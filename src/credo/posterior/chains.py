@@ -16,7 +16,6 @@ from credo.posterior.trajectories import Smooth, Trajectories
 from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
-REDRAWN = 3  # CPTs whose distributions are drawn anew in a step, where statements about whole networks hold them
 LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 ROUNDS = 2  # in which linked distributions move, for each step of the bases
 
@@ -113,6 +112,7 @@ class Chain:
             moving[model.cells] = ~model.barred & (np.repeat(model.held, lengths) | (likelihood is not None))
             starts = model.layout.distribution_starts()
             self._trajectories = Trajectories(starts, moving, walls, [*seed, -1 % 2**32])
+        self._held = _held_distributions(model, family_of)
 
     @property
     def truth(self) -> Flags:
@@ -169,7 +169,7 @@ class Chain:
         shapes[model.cells] = own_shapes
         self._whole[model.cells] = self._theta
         if model.held.any():
-            trajectories.redraw(self._whole, shapes, self._some_held(), self._support)
+            trajectories.redraw(self._whole, shapes, self._held, self._support)
         factors: list[Smooth] = []
         if self._likelihood is not None:
             factors.append(self._likelihood)
@@ -177,20 +177,6 @@ class Chain:
         trajectories.run(self._whole, shapes, factors, self._support, adapting)
         self._theta[:] = self._whole[model.cells]
         self._linked.evaluate()
-
-    def _some_held(self) -> list[Indices]:
-        """The cells of some distributions of one CPT, for a few CPTs, among those that trajectories alone move."""
-        model, found = self.model, []
-        distributions = np.flatnonzero(model.held)
-        family = np.searchsorted([each.first for each in model.families], model.first_cell[distributions], "right") - 1
-        for number in self._random.choice(np.unique(family), size=REDRAWN):
-            mine = distributions[family == number]
-            chosen = mine[self._random.random(len(mine)) < self._random.choice([0.2, 0.5, 1.0])]
-            cells = np.concatenate([np.zeros(0, int), *(np.arange(*model.first_cell[d : d + 2]) for d in chosen)])
-            cells = cells[~model.barred[cells]]
-            if len(cells):
-                found.append(np.sort(model.cells[cells]))
-        return found
 
     def _draw_own(self) -> None:
         for own, linked, theta in zip(self.families, self._is_linked, self._views, strict=True):
@@ -209,6 +195,15 @@ class Chain:
             elif len(family.kept) < len(family.cells):
                 own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta
+
+
+def _held_distributions(model: SampledModel, family_of: Indices) -> list[Indices]:
+    """The cells of the layout, and the distribution of each, (2, cells), of each CPT that trajectories alone move."""
+    distribution_of = np.repeat(np.arange(len(family_of)), np.diff(model.first_cell))
+    wanted = ~model.barred & model.held[distribution_of]
+    families = family_of[distribution_of[wanted]]
+    found = np.array([model.cells[wanted], distribution_of[wanted]])
+    return np.split(found, np.flatnonzero(np.diff(families)) + 1, axis=1) if len(families) else []
 
 
 def with_signs(doubts: DoubtedStatements, model: SampledModel) -> DoubtedStatements:

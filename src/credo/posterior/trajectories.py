@@ -20,6 +20,8 @@ MOST_STEPS = 12
 LENGTH = 1.6  # of a trajectory; a quarter of a period where the masses are right
 TARGET = 0.75  # the share of trajectories to accept
 LEAST = 1e-280
+REDRAWN = 12  # CPTs of which distributions are drawn anew in a step
+REDRAWN_SHARES = (0.2, 0.5, 1.0)  # of their distributions
 LEAST_MASS = 0.02  # of a coordinate that neither rows nor the prior hold
 
 Smooth = Callable[[Numbers], tuple[float, Numbers]]  # θ to a log density and its derivatives with respect to log θ
@@ -127,22 +129,32 @@ class Trajectories:
             self._log_step = min(max(self._log_step, -7.0), 0.3)
             self._mean_log_step += (self._log_step - self._mean_log_step) / (0.2 * self._adapted + 1.0)
 
-    def redraw(self, theta: Numbers, shapes: Numbers, cells: Sequence[Indices], support: Numbers) -> None:
-        """Draw some distributions anew as if there were no walls, all together; kept where the walls are."""
+    def redraw(self, theta: Numbers, shapes: Numbers, cpts: Sequence[Indices], support: Numbers) -> None:
+        """Draw distributions of some CPTs anew as if there were no walls; a CPT is kept where the walls are.
+
+        `cpts` are cells and the distribution of each, (2, cells).
+        """
         found = excesses(self._walls, theta)
         true = true_statements(self._walls, found, len(support))
-        for own in cells:
+        for number in self._random.permutation(len(cpts))[:REDRAWN]:
+            cells, distributions = cpts[number]
+            share = self._random.choice(REDRAWN_SHARES)
+            if share < 1.0:
+                own = self._random.random(distributions[-1] - distributions[0] + 1) < share
+                chosen = own[distributions - distributions[0]]
+                cells, distributions = cells[chosen], distributions[chosen]
+                if not len(cells):
+                    continue
+            firsts = np.flatnonzero(np.diff(distributions, prepend=-1))
+            lengths = np.diff(firsts, append=len(cells))
+            logs = np.log(self._random.gamma(shapes[cells] + 1.0))
+            logs += np.log(self._random.random(len(cells))) / shapes[cells]
+            values = np.exp(logs - np.repeat(np.maximum.reduceat(logs, firsts), lengths))
             tried = theta.copy()
-            logs = np.log(self._random.gamma(shapes[own] + 1.0)) + np.log(self._random.random(len(own))) / shapes[own]
-            tried[own] = logs - logs.max()
-            lengths = np.searchsorted(self._starts, own, side="right")
-            for d in np.unique(lengths):
-                mine = own[lengths == d]
-                values = np.exp(tried[mine] - tried[mine].max())
-                tried[mine] = np.maximum(values / values.sum(), LEAST)
+            tried[cells] = np.maximum(values / np.repeat(np.add.reduceat(values, firsts), lengths), LEAST)
             found = excesses(self._walls, tried)
             if not are_kept(self._walls, found, true[:0]):
                 continue
             now_true = true_statements(self._walls, found, len(support))
             if np.log(self._random.random()) < float(support @ (now_true.astype(float) - true)):
-                theta[own], true = tried[own], now_true
+                theta[cells], true = tried[cells], now_true

@@ -9,7 +9,7 @@ are ∂S/∂log θ, so one pass backward gives all derivatives, however many eve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -35,7 +35,8 @@ class EventSums:
     size: int  # of vectors with all parameters that are learned
     layout: Layout  # of the variables that matter, and of the sensors
     known: Numbers  # its cells, for CPTs that are not learned and for sensors
-    places: tuple[tuple[slice, slice], ...]  # where each CPT that is learned is in the layout, and in vectors
+    learned: Indices  # the cells of CPTs that are learned,
+    addresses: Indices  # and their parameters
     groups: Groups  # with weights that change from call to call
     plans: Plans
     parts: Indices  # the evaluations that events are products of,
@@ -52,6 +53,7 @@ class EventSums:
         own = _network_of(events, network)
         codes, sensors, tables = _rows(events, own)
         layout = Layout.of(own, sensors=sensors)
+        together = [name for name in layout.own_names if name in learned]
         known = {name: network.cpt_array(name) for name in own.names if name not in learned}
         groups = group_rows(layout, codes)
         groups = replace(groups, weights=np.zeros(len(groups.component)))
@@ -63,7 +65,8 @@ class EventSums:
             learned.size,
             layout,
             layout.pack(known, tables, missing=np.nan),
-            tuple((layout.slice_of(name), learned.slice_of(name)) for name in layout.own_names if name in learned),
+            _numbers(layout.slice_of(name) for name in together),
+            _numbers(learned.slice_of(name) for name in together),
             groups,
             make_plans(layout, groups, memory_limit),
             groups.parts[groups.part_starts[groups.distinct][part_events] + within],
@@ -98,16 +101,12 @@ class EventSums:
         with lock:
             self.groups.weights[:] = np.bincount(self.parts, shares[self.part_events], len(self.groups.weights))
             evaluator.expect(own, 0, len(self.groups.weights), counts)
-        counts = counts / own
-        slope = np.zeros(self.size)
-        for here, there in self.places:
-            slope[there] += counts[here]
-        return slope
+        slopes = counts[self.learned] / own[self.learned]
+        return np.asarray(np.bincount(self.addresses, slopes, self.size))
 
     def _cells(self, theta: Numbers) -> Numbers:
         cells = self.known.copy()
-        for here, there in self.places:
-            cells[here] = theta[there]
+        cells[self.learned] = theta[self.addresses]
         return cells
 
     def _logs(self, cells: Numbers) -> Numbers:
@@ -120,6 +119,10 @@ class EventSums:
             complete = np.log(cells[self.cells])
         logs = np.bincount(self.part_events, found[self.parts], self.count)
         return np.asarray(logs + np.bincount(self.cell_events, complete, self.count))
+
+
+def _numbers(slices: Iterable[slice]) -> Indices:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(each.start, each.stop) for each in slices)])
 
 
 def _network_of(events: Sequence[Allowed], network: Network) -> Network:

@@ -151,17 +151,14 @@ class NetworkStatements:
 
     def values_from(self, sums: Numbers, theta: Numbers) -> Numbers:
         """Σ … − bound of every constraint; NaN where a condition never occurs. Sums and θ may have a batch in front."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = self.coefficients * np.where(
-                self.below < 0, sums[..., self.above], sums[..., self.above] / _possible(sums[..., self.below])
-            )
-        found = np.zeros((*sums.shape[:-1], len(self))) - self.bounds
-        for place, owner in enumerate(self.owners.tolist()):
-            found[..., owner] += parts[..., place]
+        parts = self.coefficients * sums[..., self.above]
+        given = np.flatnonzero(self.below >= 0)
+        if len(given):
+            condition = sums[..., self.below[given]]
+            parts[..., given] /= np.where(condition > IMPOSSIBLE, condition, np.nan)
         owners, columns, coefficients = self.entries
-        for owner, column, coefficient in zip(owners.tolist(), columns.tolist(), coefficients.tolist(), strict=True):
-            found[..., owner] += coefficient * theta[..., column]
-        return found
+        found = _sums_by(self.owners, parts, len(self)) - self.bounds
+        return found + _sums_by(owners, coefficients * theta[..., columns], len(self)) if len(owners) else found
 
     def excess(self, theta: Numbers) -> Numbers:
         """By how much each constraint is violated, in probabilities; negative where it holds."""
@@ -239,13 +236,17 @@ def excesses_of(values: Numbers, equality: Flags) -> Numbers:
     return _excess(values, equality)
 
 
+def _sums_by(owners: Indices, values: Numbers, count: int) -> Numbers:
+    """The sum of what each owner has, (…, owners)."""
+    points = int(np.prod(values.shape[:-1]))
+    places = owners + count * np.arange(points)[:, None]
+    found: Numbers = np.bincount(places.ravel(), values.ravel(), points * count).astype(np.float64, copy=False)
+    return found.reshape(*values.shape[:-1], count)
+
+
 def _excess(values: Numbers, equality: Flags) -> Numbers:
     excess = np.where(equality, np.abs(values), values)
     return np.asarray(np.where(np.isnan(excess), -np.inf, excess), dtype=np.float64)
-
-
-def _possible(sums: Numbers) -> Numbers:
-    return np.where(sums > IMPOSSIBLE, sums, np.nan)
 
 
 # Sums -----------------------------------------------------------------------------------------------------------------
