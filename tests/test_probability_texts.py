@@ -7,8 +7,8 @@ import pytest
 from credo.probability_texts import (
     belief_digits,
     interval_digits,
-    interval_percents,
     percent_digits,
+    percents_with_ends,
     probability_digits,
 )
 
@@ -50,10 +50,21 @@ def test_an_end_near_zero_or_one_is_written_as_a_bound(ends: tuple[float, float]
     assert interval_digits(*ends) == texts
 
 
-def test_ends_as_percentages() -> None:
-    assert interval_percents(4e-7, 0.999999) == ("4e-7", ">99.99%")
-    assert interval_percents(4.4e-7, 3e-6) == ("4e-7", "3e-6")
-    assert interval_percents(0.0, 0.356) == ("0.0%", "35.6%")
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ((0.5, 4e-7, 0.999999), ("50.0%", "4e-7", ">99.99%")),
+        ((1.1e-6, 4.4e-7, 3e-6), ("1.1e-6", "4.4e-7", "3e-6")),
+        ((0.12, 0.0, 0.356), ("12.0%", "0.0%", "35.6%")),
+        ((0.00042, 1e-5, 0.0012), ("4.2e-4", "1e-5", "1.2e-3")),
+        ((9.6e-5, 5e-5, 1.6e-4), ("9.6e-5", "5e-5", "1.6e-4")),
+        ((2e-6, 0.0, 4e-6), ("2e-6", "0", "4e-6")),
+    ],
+)
+def test_a_probability_and_its_interval_are_written_alike(
+    numbers: tuple[float, float, float], texts: tuple[str, str, str]
+) -> None:
+    assert percents_with_ends(*numbers) == texts
 
 
 def test_a_share_of_draws_has_two_decimals_and_is_never_certain() -> None:

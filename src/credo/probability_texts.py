@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 
 LEAST_DECIMAL = 1e-4  # smaller probabilities are written with a power of ten: 1.1e-6
+ALL_SMALL = 0.01  # where an interval is below it, powers of ten are read as easily as percentages
 LEAST_SHOWN = 1e-12  # what is smaller is rounding
 LEAST_BELOW_ONE = 1e-6  # so much below one is a bound: >99.9999%
 LEAST_END = 1e-4  # an end of an interval that is nearer to 1 is not known more precisely
@@ -33,9 +34,16 @@ def interval_digits(low: float, high: float) -> tuple[str, str]:
     return _end(low, ">0.9999", probability_digits(low, 2)), _end(high, ">0.9999", probability_digits(high, 2))
 
 
-def interval_percents(low: float, high: float) -> tuple[str, str]:
-    """The same as percentages: `4e-7`, `35.0%`."""
-    return _end(low, ">99.99%", percent_digits(low)), _end(high, ">99.99%", percent_digits(high))
+def percents_with_ends(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """A probability and the ends of its interval as percentages; small ones with powers of ten: `9.6e-5`, `1.5e-4`."""
+    if high < ALL_SMALL and any(0.0 < each < LEAST_DECIMAL for each in (value, low, high)):
+        first, second = (_scientific(end, 2) if end > 0.0 else "0" for end in (low, high))
+        return _scientific(value, 2) if value > 0.0 else "0", first, second
+    return (
+        percent_digits(value),
+        _end(low, ">99.99%", percent_digits(low)),
+        _end(high, ">99.99%", percent_digits(high)),
+    )
 
 
 def short_percent(value: float) -> str:

@@ -93,6 +93,15 @@ def test_all_cells_that_are_no_states_are_listed(ending: str, rows: str, tmp_pat
     assert '"perhaps" is not a state of ill' in str(caught.value)
 
 
+def test_a_cell_that_is_no_state_and_may_be_a_missing_value_is_asked_about() -> None:
+    frame = table(["1", "2", "3", "6"], ["no", "n/a", "yes", "maybe"])
+    with pytest.raises(credo.UnknownStateError) as caught:
+        credo.fit(TEXT, frame, method="ml")
+    asked, other = str(caught.value).splitlines()[:2]
+    assert "If it is a missing value, write `missing values: n/a`" in asked
+    assert "missing value" not in other
+
+
 def test_codes_for_missing_values_are_warned_of_before_learning() -> None:
     frame = pl.DataFrame({"age": [34.5, 45, 56, 67, -999, 51.2], "smoker": ["no", "yes", "unknown", "no", "yes", "no"]})
     text = "age is cut at 50\nsmoker depends on age\n"

@@ -47,6 +47,12 @@ WRITE = {
     "cough=yes is half as likely when smoke=no than when smoke=yes": (
         "cough=yes is half as likely given smoke=no as given smoke=yes"
     ),
+    "P(type=Yes | glu=high) is 3 times more likely than P(type=Yes | glu=low)": (
+        "P(type=Yes | glu=high) = 3 * P(type=Yes | glu=low)"
+    ),
+    "smoke=yes makes cough=yes twice as likely": "cough=yes is twice as likely given smoke=yes as given smoke=no",
+    "the risk of cough=yes doubles with smoke=yes": "cough=yes is twice as likely given smoke=yes as given smoke=no",
+    "xray=positive is twice as likely": "xray=positive is twice as likely given type=Yes as given type=No",
     "smoke doubles the risk of cough": "cough=yes is twice as likely given smoke=yes as given smoke=no",
     "P(type=Yes | glu=high) is twice as likely as P(type=Yes | glu=low)": (
         "P(type=Yes | glu=high) = 2 * P(type=Yes | glu=low)"
@@ -159,6 +165,21 @@ def test_columns_need_no_quotes() -> None:
     text = "variable type: No, Yes\ntype depends on Age (years)\nP(type=Yes | Age (years)=old) >= 0.3\n"
     found = credo.declared_network(text, data=table)
     assert set(found.network.names) == {"type", "Age (years)"}
+
+
+@pytest.mark.parametrize(
+    ("line", "write"),
+    [
+        ("Age (years) is cut at 40, 60", '"Age (years)" is cut at 40, 60'),
+        ("type depends on Age (years)", 'type depends on "Age (years)"'),
+        ("variable Age (years): young, old", 'variable "Age (years)": young, old'),
+        ("P(Age (years)=young) >= 0.2", 'P("Age (years)"=young) >= 0.2'),
+    ],
+)
+def test_a_name_with_a_unit_gets_quotes_where_no_table_names_it(line: str, write: str) -> None:
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.check(f"variable type: No, Yes\n{line}\n")
+    assert [mistake.write for mistake in caught.value.mistakes] == [write]
 
 
 def test_what_means_nothing_gets_no_line() -> None:

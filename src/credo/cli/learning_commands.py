@@ -421,7 +421,7 @@ def start(
     found = first_model(table, Path(data).name, target, tiers_of(tiers) if tiers else ())
     text = found.text.replace("THIS_FILE TABLE", f"{written} {data}")
     if missing:
-        text = text.replace("\n\n", f"\n\nmissing values: {missing}\n\n", 1)
+        text = text.replace("\n\n", f"\n\nmissing values: {', '.join(missing)}\n\n", 1)
     with replacing(written) as draft:
         draft.write_text(text, encoding="utf-8")
     say(f"{written} declares {len(found.network.names)} variables of {data}. Look through it, then:")

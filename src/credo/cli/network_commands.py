@@ -6,7 +6,7 @@ A saved fit is one too; its draws give answers their intervals.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -40,7 +40,8 @@ Decimal = Annotated[str, typer.Option(help='The decimal mark of numbers: "." or 
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file, such as latin-1.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file.")]
 Missing = Annotated[
-    str | None, typer.Option(help='Cells that stand for a missing value, with commas between them: "-999, n/a".')
+    list[str] | None,
+    typer.Option(help='Cells that stand for a missing value, with commas between them: "-999, n/a"; may be repeated.'),
 ]
 
 
@@ -262,12 +263,12 @@ def save_picture(ax: Axes, path: Path) -> None:
 
 
 def table_format(
-    separator: str | None, decimal: str, encoding: str, sheet: str | None, missing: str | None = None
+    separator: str | None, decimal: str, encoding: str, sheet: str | None, missing: Sequence[str] | None = None
 ) -> TableFormat | None:
     """What the options of a command declare about the file of a table; None if they are not given."""
     from credo.options import TableFormat
 
-    codes = tuple(code.strip() for code in missing.split(",") if code.strip()) if missing else ()
+    codes = tuple(code.strip() for each in missing or () for code in each.split(",") if code.strip())
     given = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet, codes)
     return None if given == TableFormat() else given
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from credo.errors import DataError, cells_error, counted, listing
 from credo.findings import Finding
-from credo.io.columns import MISSING_TEXTS, checked_values
+from credo.io.columns import DOUBTFUL_TEXTS, MISSING_TEXTS, checked_values
 from credo.io.dialects import declaration, has_decimal_comma
 from credo.io.number_columns import as_floats
 from credo.io.tables import as_texts
@@ -27,8 +27,6 @@ DOUBTFUL = "doubtful state"  # the kind of the finding
 MOST_WRONG = 10  # different cells that are no numbers, which a message lists
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
 FEW_TEXTS = 100  # of a column that are looked at first: most columns of texts have one that is no number among them
-# Words that often stand for a missing value, but may be states: only a reader knows.
-DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*+)(?:\.0*+)?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?[./]\d\d?[./]\d{2,4}( .*)?")

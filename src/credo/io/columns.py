@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
+# Words that often stand for one. They are states, or cells that are none, until the user says what they are.
+DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
 SAVE_OR_DECLARE = f"save the file as UTF-8, or declare its encoding: {declaration('encoding', 'latin-1')}."
 
 DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -192,6 +194,9 @@ def unknown_states(found: Sequence[tuple[Variable, object, int]]) -> UnknownStat
         hint = suggestion(str(value), variable.states)
         if "\ufffd" in str(value):  # which replaces bytes that are not UTF-8
             hint = f" It is not UTF-8: {SAVE_OR_DECLARE}{hint}"
+        if str(value).strip().casefold() in DOUBTFUL_TEXTS:
+            code = str(value).strip()
+            hint = f' If it is a missing value, write `missing values: {code}` in the text, or give --missing "{code}".'
         what = "is not" if variable.cuts is None else "is neither a number nor"
         if has_decimal_comma(value) and (variable.cuts is not None or any(map(is_number, variable.states))):
             with_point = str(value).strip().replace(",", ".")

@@ -24,6 +24,7 @@ from credo.model.network import Network
 from credo.model.state_texts import state_of_interest
 
 MAX_LENGTH = 300  # characters of a line that is rewritten
+_WITH_UNIT = re.compile(r'(?<![\w"])[^\W\d][\w\-]* \([^()="|]+\)(?!")')  # a name such as Age (years)
 MAX_REWRITTEN = 50  # mistakes of a text for which lines are sought
 _ABOUT_ARROWS = ("not-a-parent", "influence-reversed")
 MAX_NAMES = 2_000  # of a network; searching a line for more takes long
@@ -46,12 +47,16 @@ def with_own_words(
 
     `is_declared` says that lines of the text make the network, so that a line can add to it.
     """
+    mistakes = [_with_quotes(each) for each in mistakes]
     if network is None or not len(network) or len(network) > MAX_NAMES:
         return tuple(mistakes)
     own = _own_examples(network)
     found: list[Mistake] = []
     for place, mistake in enumerate(mistakes):
         write, wrong = "", None
+        if mistake.write:
+            found.append(mistake)
+            continue
         if place < MAX_REWRITTEN and mistake.line:
             write, wrong = line_to_write(mistake.text, network, is_declared)
         if write and wrong is None:
@@ -71,6 +76,17 @@ def with_own_words(
                 suggestion = suggestion.replace(EXAMPLES[name], example)
         found.append(replace(mistake, expected=expected, suggestion=suggestion))
     return tuple(found)
+
+
+def _with_quotes(mistake: Mistake) -> Mistake:
+    """The mistake with the line to write where a name such as Age (years) stands in it without quotes."""
+    quoted = _WITH_UNIT.sub(r'"\g<0>"', mistake.text)
+    if mistake.write or quoted == mistake.text or len(quoted) > MAX_LENGTH:
+        return mistake
+    statement, wrong = parse_line(quoted)
+    if statement is None or wrong:
+        return mistake
+    return replace(mistake, expected="", suggestion=f"Write: {quoted.strip()}", write=quoted.strip())
 
 
 def line_to_write(line: str, network: Network, is_declared: bool = False) -> tuple[str, Mistake | None]:
@@ -281,6 +297,11 @@ def _probabilities_completed(line: str, items: Sequence[_Item], network: Network
     line = re.sub(r"(?<=\d)\s*(?:x|times)\s*(?=P\()", " * ", line)
     line = re.sub(r"\bis\s+(?:twice|double)\s+(?:as\s+(?:likely|high|large|probable)\s+as\s+)?(?=P\()", "= 2 * ", line)
     line = re.sub(r"\bis\s+half\s+(?:as\s+(?:likely|high|large|probable)\s+as\s+|of\s+)?(?=P\()", "= 0.5 * ", line)
+    line = re.sub(
+        r"\bis\s+(\d[\d.]*)\s*(?:x|times|-?fold)\s+(?:as|more)\s+(?:likely|high|large|probable)\s+(?:as|than)\s+(?=P\()",
+        r"= \1 * ",
+        line,
+    )
     line = re.sub(r"\bis\s+(\d[\d.]*)\s*\*", r"= \1 *", line)
     line = re.sub(r"(?<=\))\s*:\s*(?=\d)", " = ", line)
     line = re.sub(r"(?<=\))\s*~\s*(?=\d)", " is about ", line)
@@ -329,7 +350,8 @@ _PARTS = {
     "quantity": rf"(?:(?P<about>{_any(f'about around roughly approximately ca only {_LEAST} {_MOST}')})\s+)?"
     rf"(?P<n>{_AMOUNT})",
     "of_cases": rf"(?:\s+of\s+(?:the\s+|all\s+)?(?:{_PEOPLE}|time))?",
-    "ratio": r"(?:is|are|becomes?)\s+(?:(?P<about>about|at\s+least|at\s+most)\s+)?(?P<ratio>twice|half|double|thrice|"
+    "ratio": r"(?:is|are|becomes?)\s+{factor}",
+    "factor": r"(?:(?P<about>about|at\s+least|at\s+most)\s+)?(?P<ratio>twice|half|double|thrice|"
     rf"(?:\d[\d.]*|two|three|four|five|six|ten)(?:\s+times|-?\s?fold|\s?x))\s+(?:as|more)\s+{_OFTEN}",
     "verbal": rf"(?P<verbal>{_any('virtually_certain very_likely extremely_likely likely very_unlikely unlikely')}|"
     rf"{_any('extremely_unlikely very_probable probable improbable very_rare rare very_common common uncommon')})",
@@ -433,6 +455,17 @@ class _Line(NamedTuple):
         about = self.found.groupdict().get("about")
         return _times(ratio or self.found["ratio"], about, self.event(), self.given(), self.otherwise())
 
+    def times_by_parent(self) -> str:
+        """`twice as likely` than what was not said: than without the first parent, to begin with."""
+        parents = self.network.parents[self.item("e").variable]
+        if not parents:
+            return ""
+        given = _Item(parents[0])
+        about = self.found.groupdict().get("about")
+        return _times(
+            self.found["ratio"], about, self.event(), given.event(self.network), given.otherwise(self.network)
+        )
+
     def verbal(self) -> str:
         word = re.sub(r"\s+", " ", self.found["verbal"]).lower()
         return f"is {_VERBAL.get(word, word)}"
@@ -486,6 +519,11 @@ Write = Callable[[_Line], str]
 PATTERNS: tuple[tuple[str, Write], ...] = (
     (r"{e} {ratio} {prep} {c}(?:,? (?:than|as)(?: {prep})? {d})?", _Line.times),
     (r"{prep} {c},?(?: then)? {e} {ratio}(?: (?:than|as)(?: {prep})? {d})?", _Line.times),
+    (r"{c} makes? {e} {factor}", _Line.times),
+    (r"{e} {ratio}", _Line.times_by_parent),
+    (r"{risk} {e} doubles {prep} {c}", lambda line: line.times("twice")),
+    (r"{risk} {e} halves {prep} {c}", lambda line: line.times("half")),
+    (r"{risk} {e} triples {prep} {c}", lambda line: line.times("3 times")),
     (r"{c} doubles {chance}{e}", lambda line: line.times("twice")),
     (r"{c} halves {chance}{e}", lambda line: line.times("half")),
     (r"{c} triples {chance}{e}", lambda line: line.times("3 times")),

@@ -18,8 +18,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
-from scipy.special import betainc, expit
 
 from credo.types import Indices, Numbers
 
@@ -51,6 +49,8 @@ def interpolated_distributions(
     corners: Sequence[Corner] = (),
 ) -> Numbers:
     """Some distributions of that CPT: (configurations, states), of configurations (configurations, parents)."""
+    from scipy.special import expit
+
     scale = np.maximum(np.array(sizes) - 1, 1)
     own = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     ends = np.array([_fitted(tuple(worst)), _fitted(tuple(best))])
@@ -87,6 +87,8 @@ def _fitted(distribution: tuple[float, ...]) -> tuple[float, float]:
 
 def beta_mass(alpha: float, beta: float, states: int) -> Numbers:
     """The mass of a Beta distribution on equal intervals."""
+    from scipy.special import betainc
+
     mass = np.diff(betainc(alpha, beta, np.linspace(0.0, 1.0, states + 1)))
     return np.asarray(mass / mass.sum(), dtype=np.float64)
 
@@ -96,6 +98,8 @@ def fitted_beta(distribution: Numbers) -> tuple[float, float]:
 
     The first guess has the mean and the variance of the midpoints of the intervals.
     """
+    from scipy.optimize import least_squares
+
     given = np.asarray(distribution, dtype=np.float64)
     states = len(given)
     middles = (np.arange(states) + 0.5) / states

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from scipy.special import ndtr
 
 from credo.types import Indices, Numbers
 
@@ -48,6 +47,8 @@ def ranked_distributions(
     points: int = POINTS,
 ) -> Numbers:
     """Some distributions of that CPT: (configurations, states), of configurations (configurations, parents)."""
+    from scipy.special import ndtr
+
     while points > 1 and points ** len(sizes) > MOST_POINTS:
         points -= 1
     within = (np.arange(points) + 0.5) / points

@@ -20,7 +20,7 @@ from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
 from credo.model.network import Network
 from credo.posterior.draws import probability_intervals
-from credo.probability_texts import interval_percents, percent_digits
+from credo.probability_texts import percent_digits, percents_with_ends
 from credo.questions.evidence import as_given
 from credo.questions.evidence_conflict import conflict_sentence
 from credo.questions.marginals import Evidence
@@ -83,11 +83,11 @@ class Answer:
         targets = [name for name in self.frame.columns if name not in ("probability", "low", "high")]
         for row in self.frame.iter_rows(named=True):
             what = self.query if len(self.frame) == 1 else "  " + ", ".join(f"{name}={row[name]}" for name in targets)
-            ends = ""
-            if row["low"] is not None:
-                interval = " to ".join(interval_percents(row["low"], row["high"]))
-                ends = f"  ({self.level:.0%} interval {interval})"
-            lines.append(f"{what} = {percent_digits(row['probability'])}{ends}")
+            if row["low"] is None:
+                lines.append(f"{what} = {percent_digits(row['probability'])}")
+                continue
+            value, low, high = percents_with_ends(row["probability"], row["low"], row["high"])
+            lines.append(f"{what} = {value}  ({self.level:.0%} interval {low} to {high})")
         if len(lines) > 1:
             lines.insert(0, self.query)
         return "\n".join([*lines, *filter(None, (self.note, self.conflict))])

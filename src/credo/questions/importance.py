@@ -26,7 +26,7 @@ from credo.model.expansion import expand
 from credo.model.gates import GateForm
 from credo.model.network import Network
 from credo.posterior.draws import interval_ends
-from credo.probability_texts import interval_percents, percent_digits
+from credo.probability_texts import percent_digits, percents_with_ends
 from credo.questions.question_draws import draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import BatchedCPTs, as_batch, derivatives, factors_of, marginals
@@ -72,13 +72,13 @@ class Importance:
             f"{self.query} = {percent_digits(self.probability)}. If an event never happened, this share of it would go:"
         ]
         for row in self.events.head(SHOWN).iter_rows(named=True):
-            ends = ""
+            importance = percent_digits(row[NAME])
             if not self.note:
-                low, high = interval_percents(row[f"{NAME}_low"], row[f"{NAME}_high"])
-                ends = f" ({self.level:.0%} interval {low} to {high})"
+                own, low, high = percents_with_ends(row[NAME], row[f"{NAME}_low"], row[f"{NAME}_high"])
+                importance = f"{own} ({self.level:.0%} interval {low} to {high})"
             factor = f"; certain, it would be {row['achievement']:.3g} times as probable"
             event = f"{row['event']}, itself {percent_digits(row['probability'])}"
-            lines.append(f"  {event}: {percent_digits(row[NAME])}{ends}{factor}")
+            lines.append(f"  {event}: {importance}{factor}")
         if len(self.events) > SHOWN:
             lines.append(f"  … and {counted(len(self.events) - SHOWN, 'more event')}, which matter less.")
         return "\n".join([*lines, *([self.note] if self.note else [])])

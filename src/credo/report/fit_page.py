@@ -13,7 +13,7 @@ from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.misfits import PredictiveChecks
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
-from credo.probability_texts import belief_digits, count_digits, interval_percents, percent_digits, short_percent
+from credo.probability_texts import belief_digits, count_digits, percent_digits, percents_with_ends, short_percent
 from credo.questions.answers import Answer
 from credo.questions.decide import decide
 from credo.questions.marginal_bars import Marginals, fit_marginals
@@ -299,8 +299,10 @@ def _where(each: StatementExplanation, anchors: Anchors) -> str:
 
 def _sentence(learned: LearnedProbability) -> str:
     """`P(lung=yes | xray=yes) is 61.2% (53.9% to 68.0%)`."""
-    ends = "" if learned.interval is None else f" ({' to '.join(interval_percents(*learned.interval))})"
-    return f"{learned.text} is {percent_digits(learned.value)}{ends}"
+    if learned.interval is None:
+        return f"{learned.text} is {percent_digits(learned.value)}"
+    value, low, high = percents_with_ends(learned.value, *learned.interval)
+    return f"{learned.text} is {value} ({low} to {high})"
 
 
 def _probability(each: StatementExplanation) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from credo.errors import counted
 from credo.model.alignment import aligned, aligned_cpt
 from credo.model.network import Network
-from credo.probability_texts import interval_percents, percent_digits
+from credo.probability_texts import percent_digits, percents_with_ends
 from credo.statistics.likelihood import kl_by_family
 from credo.types import Json, Numbers
 
@@ -141,8 +141,8 @@ class Differences:
         low, high = row[f"{which}_low"], row[f"{which}_high"]
         if low is None or high is None:
             return percent_digits(row[which])
-        ends = " to ".join(interval_percents(low, high))
-        return f"{percent_digits(row[which])} ({self.level:.0%} interval {ends})"
+        value, first, last = percents_with_ends(row[which], low, high)
+        return f"{value} ({self.level:.0%} interval {first} to {last})"
 
 
 def compare_networks(
