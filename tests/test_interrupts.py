@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import pytest
 
-from credo.interrupts import uninterrupted
+from credo.interrupts import StoppedError, stop_if_asked, stopped_by, uninterrupted
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="signals of this system")
 
@@ -90,3 +92,16 @@ def test_other_threads_do_not_touch_handlers() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+def test_a_computation_ends_when_nobody_waits_for_it_in_other_threads_too() -> None:
+    stop_if_asked()  # as long as nobody can stop it
+    gone = threading.Event()
+    with stopped_by(gone.is_set):
+        stop_if_asked()
+        gone.set()
+        with pytest.raises(StoppedError):
+            stop_if_asked()
+        with ThreadPoolExecutor(1) as pool, pytest.raises(StoppedError):  # as asyncio starts threads
+            pool.submit(copy_context().run, stop_if_asked).result()
+    stop_if_asked()

@@ -26,8 +26,9 @@ export const TAB = crypto.getRandomValues(new Uint32Array(3)).join("-");
 
 export const get = (path) => request(path, {});
 
-export const post = (path, content = {}) =>
-  request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) });
+// With a signal, the request can be given up: the studio then ends what it computes for it.
+export const post = (path, content = {}, signal = undefined) =>
+  request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content), signal });
 
 // The same for what must not be lost with a page that closes meanwhile; browsers take little that way.
 const LITTLE = 60_000;

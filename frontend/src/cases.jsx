@@ -1,7 +1,7 @@
 // Named cases: what was known about each, kept beside the text; some of them side by side.
 import { useState } from "react";
 import { post } from "./api.js";
-import { useFetched } from "./asking.jsx";
+import { Computing, useFetched } from "./asking.jsx";
 import { KINDS, at, countGiven, givenNow, labelOf } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
@@ -16,18 +16,19 @@ export function describeCase(given, network) {
 }
 
 // What of a case nothing can be said about now: no numbers then, rather than those of another case.
-async function answerFor({ given }, network) {
+async function answerFor({ given }, network, signal) {
   const now = givenNow(given, network);
   const gone = KINDS.flatMap((kind) => Object.keys(given[kind]).filter((name) => at(now[kind], name) === undefined));
-  const found = await post("/api/marginals", { ...now, quick: true }).catch((error) => ({ problem: error.message || "impossible" }));
+  const found = await post("/api/marginals", { ...now, quick: true }, signal).catch((error) => ({ problem: error.message || "impossible" }));
   const unused = [...gone, ...(found.unused ?? [])];
   return unused.length ? { problem: `${unused.join(", ")}: learned otherwise, or gone` } : found;
 }
 
 function Compared({ cases, variable, network }) {
-  const [, , found] = useFetched(() => Promise.all(cases.map((each) => answerFor(each, network))), cases);
+  const { last: found, isSlow, stop } = useFetched((signal) => Promise.all(cases.map((each) => answerFor(each, network, signal))), cases);
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label="Cases side by side">
+      {isSlow && <Computing stop={stop} />}
       <table className="rows">
         <caption className="hidden">How probable the states of {variable.label} are in each case</caption>
         <thead>

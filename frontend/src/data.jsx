@@ -126,7 +126,7 @@ function Rows() {
   const [start, setStart] = useState(1);
   const [chosen, setChosen] = useState(null);
   const { suppose, show } = useStudio.getState();
-  const [, problem, found] = useFetched(() => post("/api/rows", { start }), start, ofTable);
+  const { problem, last: found } = useFetched((signal) => post("/api/rows", { start }, signal), start, ofTable);
   if (problem) return <p className="problem">{problem}</p>;
   if (!found) return null;
   const use = (row, number) => {
@@ -183,7 +183,7 @@ export function DataPanel() {
   const table = useStudio((s) => s.opened?.table);
   const network = useStudio((s) => s.network);
   const [most, setMost] = useState(MOST_SHOWN);
-  const [, problem, found] = useFetched(() => (table ? get("/api/columns") : Promise.resolve(null)), null, ofTable);
+  const { problem, last: found } = useFetched(() => (table ? get("/api/columns") : Promise.resolve(null)), null, ofTable);
   if (!table)
     return (
       <p className="hint">

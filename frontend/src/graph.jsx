@@ -18,6 +18,7 @@ import {
   useStore,
 } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { Computing } from "./asking.jsx";
 import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
 import { Menu, itemsOfArrow, itemsOfPane, itemsOfVariable } from "./menu.jsx";
@@ -494,12 +495,7 @@ function Flow() {
           </button>
         )}
         {computing && (
-          <span className="note" role="status">
-            Computing {rough ? "the intervals " : ""}…{" "}
-            <button type="button" onClick={() => useStudio.getState().stopAsking()}>
-              Stop
-            </button>
-          </span>
+          <Computing what={rough ? "the intervals " : ""} stop={() => useStudio.getState().stopAsking()} />
         )}
         {impossible && <span className="problem" role="alert">{impossible}</span>}
         {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.join(", ")}</span>}

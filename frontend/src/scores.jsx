@@ -1,7 +1,7 @@
 // The rows of the table, scored: how probable the states of a variable are in each.
 import { useEffect, useState } from "react";
 import { post } from "./api.js";
-import { useAnswer } from "./asking.jsx";
+import { Computing, useAnswer } from "./asking.jsx";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -31,17 +31,18 @@ export function Scores({ variable, state }) {
   const [sorted, setSorted] = useState(false);
   const [order, setOrder] = useState(null); // of the rows that are here: by which column, and whether from large to small
   const score = `${variable.name}=${state}`;
-  const [found, problem, run] = useAnswer(() => post("/api/predict", { targets: [variable.name], by: sorted ? score : null }), variable.name);
+  const { found, problem, ask, stop, isSlow } = useAnswer((signal) => post("/api/predict", { targets: [variable.name], by: sorted ? score : null }, signal), variable.name);
   useEffect(() => {
-    if (found) run();
+    if (found) ask();
   }, [sorted, sorted && score]);
   if (!table) return null;
   const scores = found ? scoreColumns(found) : [];
   return (
     <section>
-      <button type="button" onClick={run}>
+      <button type="button" onClick={ask}>
         Score every row of {table}
       </button>
+      {isSlow && <Computing stop={stop} />}
       {problem && <p className="problem">{problem}</p>}
       {found && (
         <>

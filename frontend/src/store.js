@@ -344,26 +344,28 @@ export const useStudio = create((set, get) => ({
     await get().attempt(() => post("/api/cancel"));
   },
 
-  // Evidence: the newest question counts; the answer to an older one is dropped.
-  asked: 0,
+  // Evidence: the newest question counts; an older one is given up.
+  asking: null,
   async ask() {
-    const number = get().asked + 1;
-    set({ asked: number });
-    const question = { ...givenNow(get().given, get().network), before: get().showBefore, tab: TAB };
+    get().asking?.abort();
+    const own = new AbortController();
+    set({ asking: own });
+    const isNewest = () => get().asking === own;
+    const question = { ...givenNow(get().given, get().network), before: get().showBefore };
     const take = (bars) => {
-      if (get().asked !== number || bars.dropped) return;
+      if (!isNewest()) return;
       set({ bars: sharing(bars, get().bars), impossible: "", computing: Boolean(bars.rough) });
       if (bars.changes) set({ changes: bars.changes });
     };
-    const slow = setTimeout(() => get().asked === number && set({ computing: true }), SLOW);
+    const slow = setTimeout(() => isNewest() && set({ computing: true }), SLOW);
     try {
       // Where intervals take long, the answer at the learned numbers comes first; they follow.
-      const first = await post("/api/marginals", { ...question, quick: true });
+      const first = await post("/api/marginals", { ...question, quick: true }, own.signal);
       take(first);
-      if (first.rough && get().asked === number) take(await post("/api/marginals", question));
+      if (first.rough && isNewest()) take(await post("/api/marginals", question, own.signal));
     } catch (error) {
       // No numbers rather than those of another case.
-      if (get().asked === number) set({ impossible: error.message, computing: false, bars: { ...get().bars, bars: {}, before: {} } });
+      if (isNewest()) set({ impossible: error.message, computing: false, bars: { ...get().bars, bars: {}, before: {} } });
     } finally {
       clearTimeout(slow);
     }
@@ -371,8 +373,9 @@ export const useStudio = create((set, get) => ({
 
   // The answer without intervals is enough.
   stopAsking() {
-    const { bars, asked } = get();
-    set({ asked: asked + 1, computing: false });
+    const { bars, asking } = get();
+    asking?.abort();
+    set({ asking: null, computing: false });
     // What is shown belongs to another case, unless the answer without intervals is here.
     if (!bars?.rough) set({ bars: { ...bars, bars: {}, before: {} }, impossible: "Stopped: there are no numbers for this case." });
   },

@@ -1,4 +1,6 @@
-"""Sections that an interrupt does not cut: a signal that arrives in one is handled when the section ends.
+"""Sections that an interrupt does not cut, and computations that end when nobody waits for them.
+
+A signal that arrives in such a section is handled when the section ends.
 
 Ctrl-C raises KeyboardInterrupt in the main thread, between any two steps of Python: in the middle of an import too, and
 half an import of a large library spoils the next one. What is compiled when credo is built needs no such section: its
@@ -10,7 +12,9 @@ from __future__ import annotations
 import signal
 from _signal import getsignal  # type: ignore[import-not-found]  # without the enumerations of `signal`, which take 30 µs
 from _signal import signal as set_handler
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import current_thread, main_thread
 from types import TracebackType
 from typing import Any
@@ -66,3 +70,30 @@ class uninterrupted:
         """Ctrl-C comes last: until then nothing interrupts this."""
         for number in reversed(list(self._handlers)):
             set_handler(number, self._handlers[number])
+
+
+# Computations that end early ------------------------------------------------------------------------------------------
+
+
+class StoppedError(Exception):
+    """Nobody waits any more for what was being computed. It is no mistake of the user, and so no CredoError."""
+
+
+_is_stopped: ContextVar[Callable[[], bool] | None] = ContextVar("is_stopped", default=None)
+
+
+@contextmanager
+def stopped_by(is_stopped: Callable[[], bool]) -> Iterator[None]:
+    """Let long computations in this context ask whether they should end; threads that asyncio starts inherit it."""
+    token = _is_stopped.set(is_stopped)
+    try:
+        yield
+    finally:
+        _is_stopped.reset(token)
+
+
+def stop_if_asked() -> None:
+    """Raise StoppedError if whoever waited for this computation has stopped it."""
+    is_stopped = _is_stopped.get()
+    if is_stopped is not None and is_stopped():
+        raise StoppedError

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -262,20 +260,6 @@ def test_what_killed_processes_left_is_removed(tmp_path: Path, monkeypatch: obje
 
 
 # Several tabs, several studios, other programs ------------------------------------------------------------------------
-
-
-def test_what_one_tab_asks_does_not_drop_what_another_asked(learned_heart: Path) -> None:
-    with started(learned_heart) as studio:
-
-        async def ask(*tabs: str) -> list[Any]:
-            asked = (studio.session.marginals({"tab": tab, "evidence": {"ecg": "abnormal"}}) for tab in tabs)
-            return await asyncio.gather(*asked)
-
-        first, other, older, newest = studio.run(ask, "one", "two", "three", "three")
-        assert "bars" in first
-        assert "bars" in other
-        assert older == {"dropped": True}
-        assert "bars" in newest
 
 
 @pytest.mark.slow

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from time import sleep
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import credo
 from credo import write_network
-from credo.studio import asking
+from credo.interrupts import StoppedError, stop_if_asked, stopped_by
+from credo.studio import asking, session
 from credo.testing import made_up_network
-from tests.studio.harness import Studio, Tab, opened_tab, state, write
+from tests.studio.harness import Studio, Tab, opened_tab, state, wait_for, write
 
 
 def width(page: Page, part: str) -> float:
@@ -127,6 +130,72 @@ def test_intervals_follow_and_can_be_stopped(learned_tab: Tab, monkeypatch: pyte
     expect(disease).not_to_have_attribute("title", re.compile("95% interval"))
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Computing the intervals …")).to_have_count(0)
+
+
+class Endless:
+    """What takes for ever, until nobody waits for it."""
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0
+
+    def __call__(self, *_: Any) -> dict[str, Any]:
+        self.begun += 1
+        try:
+            while True:
+                stop_if_asked()
+                sleep(0.01)
+        finally:
+            self.ended += 1
+
+
+@pytest.mark.parametrize(
+    ("button", "function"),
+    [
+        ("What is it sensitive to?", "sensitivity_data"),
+        ("Which test next, and what to do?", "next_data"),
+        ("What should an expert be asked?", "questions_data"),
+        ("Score every row of patients.csv", "scored_table"),
+    ],
+)
+def test_what_takes_long_says_so_and_ends_when_it_is_stopped(
+    learned_tab: Tab, monkeypatch: pytest.MonkeyPatch, button: str, function: str
+) -> None:
+    page, endless = learned_tab.page, Endless()
+    monkeypatch.setattr(session, function, endless)
+    computing = page.get_by_role("tabpanel").get_by_text("Computing …")
+    page.get_by_role("button", name=button).click()
+    expect(computing).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(computing).to_have_count(0)
+    wait_for(lambda: endless.ended == 1)
+    page.get_by_role("button", name=button).click()
+    wait_for(lambda: endless.begun == 2)
+    page.reload()
+    wait_for(lambda: endless.ended == 2)
+
+
+def test_a_question_that_is_not_asked_any_more_is_not_computed(
+    learned_tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, endless, answering = learned_tab.page, Endless(), session.bars_data
+
+    def slow_at_first(opened: Any, request: Any) -> Any:
+        return endless() if request["evidence"] == {"ecg": "abnormal"} else answering(opened, request)
+
+    monkeypatch.setattr(session, "bars_data", slow_at_first)
+    state(page, "ecg", "abnormal").click()
+    expect(page.get_by_text("Computing …")).to_be_visible()
+    state(page, "smoker", "yes").click()
+    expect(page.get_by_text("Computing …")).to_have_count(0)
+    expect(page.get_by_role("button", name="Clear evidence (2)")).to_be_visible()
+    expect(state(page, "disease", "1")).to_have_attribute("title", re.compile("%"))
+    assert endless.begun == endless.ended == 1
+
+
+def test_an_exact_answer_ends_within_a_step(learned: Studio) -> None:
+    fit, steps = learned.session.require_fit(), iter([False, False, True])
+    with stopped_by(lambda: next(steps)), pytest.raises(StoppedError):
+        fit.marginals()
 
 
 @pytest.mark.slow

@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from starlette.applications import Starlette
@@ -19,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from credo.errors import CredoError
+from credo.interrupts import StoppedError, stopped_by
 from credo.studio.asking import comparison_data
 from credo.studio.document import StaleChangeError
 from credo.studio.folder import MOST_UPLOADED
@@ -54,7 +56,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
                 return json_response({"error": str(error), **_stale(request, session)}, 409)
             except CredoError as error:
                 return json_response({"error": str(error)}, 422)
-            except ClientDisconnect:
+            except (ClientDisconnect, StoppedError):
                 return Response(status_code=400)
             except Exception:
                 logging.getLogger(__name__).exception("The studio could not answer %s.", path)
@@ -99,6 +101,25 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts, ticket)
+
+
+async def _while_waited_for(request: Request, answering: Awaitable[Any]) -> Any:
+    """An answer whose computation ends where the page gives the request up, or is closed."""
+    gone = Event()
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    watching = asyncio.create_task(watch())
+    try:
+        with stopped_by(gone.is_set):
+            return await answering
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
 
 
 def json_response(content: Any, status: int = 200) -> Response:
@@ -227,27 +248,27 @@ async def _save(request: Request, session: Session) -> Any:
 
 
 async def _marginals(request: Request, session: Session) -> Any:
-    return await session.marginals(await json_of(request))
+    return await _while_waited_for(request, session.marginals(await json_of(request)))
 
 
 async def _most_probable(request: Request, session: Session) -> Any:
-    return await session.explain_case(await json_of(request))
+    return await _while_waited_for(request, session.explain_case(await json_of(request)))
 
 
 async def _sensitivity(request: Request, session: Session) -> Any:
-    return await session.sensitivity(await json_of(request))
+    return await _while_waited_for(request, session.sensitivity(await json_of(request)))
 
 
 async def _next(request: Request, session: Session) -> Any:
-    return await session.next_steps(await json_of(request))
+    return await _while_waited_for(request, session.next_steps(await json_of(request)))
 
 
 async def _questions(request: Request, session: Session) -> Any:
-    return await session.questions(await json_of(request))
+    return await _while_waited_for(request, session.questions(await json_of(request)))
 
 
 async def _predict(request: Request, session: Session) -> Any:
-    return await session.predict(await json_of(request))
+    return await _while_waited_for(request, session.predict(await json_of(request)))
 
 
 async def _predictions(request: Request, session: Session) -> Response:
@@ -321,7 +342,7 @@ async def _rows(request: Request, session: Session) -> Any:
 
 
 async def _share(request: Request, session: Session) -> Response:
-    path = await session.share()
+    path = await _while_waited_for(request, session.share())
     return _file(path, f"{session.require_opened().knowledge.stem}.html", "There is no such file.")
 
 

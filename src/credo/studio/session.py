@@ -16,6 +16,7 @@ from typing import Any
 
 from credo.drawing.page_picture import picture_data
 from credo.errors import CredoError, LossyFormatWarning, OptionError, listing
+from credo.interrupts import stop_if_asked
 from credo.io.files import write_text
 from credo.io.network_files import write_network
 from credo.knowledge.editing import declarations_of
@@ -76,7 +77,6 @@ class Session:
         self._following: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._answering = {True: asyncio.Lock(), False: asyncio.Lock()}  # by whether intervals may be missing
-        self._asked: dict[str, int] = {}  # by each tab
         self._watching: asyncio.Task[None] | None = None
         self._drawing: asyncio.Task[None] | None = None
 
@@ -359,15 +359,11 @@ class Session:
     async def marginals(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The bars of all variables under evidence, of the fit or of a network that has its CPTs.
 
-        A tab that asks again looks at something else by now: what it asked before is dropped, unless it has begun.
+        One at a time: a page gives up what it asked before when it asks again.
         """
-        opened, tab = self.require_opened(), str(request.get("tab", ""))[:100]
-        if not tab:
-            return await asyncio.to_thread(bars_data, opened, request)
-        number = self._asked[tab] = self._asked.get(tab, 0) + 1
+        opened = self.require_opened()
         async with self._answering[request.get("quick") is True]:
-            if number != self._asked[tab]:
-                return {"dropped": True}
+            stop_if_asked()
             return await asyncio.to_thread(bars_data, opened, request)
 
     def require_fit(self) -> Fit:

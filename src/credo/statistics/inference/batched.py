@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.errors import TooLargeError, listing, readable_bytes
+from credo.interrupts import stop_if_asked
 from credo.memory import memory_limit_or_default
 from credo.types import Indices, Numbers
 
@@ -199,6 +200,7 @@ def greedy_order(
     heapify(waiting)
     order, total = [], 0.0
     while costs:
+        stop_if_asked()
         found = heappop(waiting)
         v = found[2]
         if costs.get(v) != found:
@@ -273,6 +275,7 @@ def sum_out(plan: Plan, factors: Sequence[Numbers]) -> Sums:
     divisors: list[Numbers | None] = []
     log_scale = np.zeros(batch)
     for step in plan.steps:
+        stop_if_asked()
         message = _product(arrays, step.factors, step.views)
         if step.variable is not None:
             message = np.add.reduce(message, axis=step.axis)
@@ -296,6 +299,7 @@ def gradients(plan: Plan, sums: Sums, seed: Numbers | None = None, first: int | 
     seed = np.ones_like(sums.values) if seed is None else seed
     _spread(plan, sums.arrays, plan.rest, plan.rest_views, plan.kept, seed, back, left_out)
     for number in reversed(range(len(plan.steps))):
+        stop_if_asked()
         step, adjoint = plan.steps[number], back[given + number]
         divisor = sums.divisors[number]
         if divisor is not None:
@@ -318,6 +322,7 @@ def beliefs(plan: Plan, sums: Sums) -> dict[int, Numbers]:
     _send_back(plan, sums.arrays, plan.rest, plan.rest_views, (), np.ones(1), back)
     found: dict[int, Numbers] = {}
     for number in reversed(range(len(plan.steps))):
+        stop_if_asked()
         step, adjoint = plan.steps[number], back.pop(given + number)
         divisor = sums.divisors[number]
         if divisor is not None:
@@ -367,6 +372,7 @@ def most_probable(plan: Plan, factors: Sequence[Numbers]) -> tuple[dict[int, int
     arrays, log_scale = list(factors), 0.0
     choices: list[tuple[Step, Indices]] = []
     for step in plan.steps:
+        stop_if_asked()
         message = product = _product(arrays, step.factors, step.views)
         if step.variable is not None:
             message = product.max(axis=step.axis)
