@@ -30,6 +30,7 @@ const MOST_STATES = 12; // that a box shows
 const MOST_DRAWN = 400; // variables that are all drawn, so that moving the network draws nothing anew
 const FAR = 0.55; // zoom below which a box shows its name alone, in letters that stay as large as they are
 const LARGEST = 1.25; // zoom to begin with
+const FROM_AFAR = { x: 0, y: 0, zoom: 0.1 }; // where a very large network begins, so that no states are drawn at first
 const NEAR = 0.85; // zoom at which a variable that was looked for is shown
 const LARGE = 40; // variables from which on boxes stand closer, and a map shows where one is
 const MANY = 12; // variables from which on a field finds them
@@ -512,6 +513,7 @@ function Flow() {
         edges={bare ? NO_EDGES : edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
+        defaultViewport={network.variables.length > MOST_DRAWN ? FROM_AFAR : undefined}
         minZoom={0.05}
         maxZoom={2}
         nodesFocusable={false}

@@ -81,6 +81,15 @@ def test_names_are_whole_and_inside(chromium: Browser, tmp_path: Path, width: in
         assert name["y"] + name["height"] <= states["y"] + 2
 
 
+COUNT_STATES = """() => {
+  window.drawnStates = 0;
+  const count = (changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach((each) => {
+    window.drawnStates += each.querySelectorAll?.('.node .state').length ?? 0;
+  }));
+  new MutationObserver(count).observe(document, { childList: true, subtree: true });
+}"""
+
+
 @pytest.mark.slow
 def test_a_very_large_network_is_drawn_without_what_nobody_can_see(chromium: Browser, tmp_path: Path) -> None:
     network = made_up_network(450, (2, 3), (0.3, 0.7), seed=3)
@@ -90,6 +99,10 @@ def test_a_very_large_network_is_drawn_without_what_nobody_can_see(chromium: Bro
         expect(page.locator(".far-arrows path").first).to_be_attached()
         expect(page.locator(".react-flow__node")).to_have_count(450)
         assert page.locator(".state").count() == page.locator(".react-flow__edge").count() == 0
+        page.add_init_script(f"({COUNT_STATES})()")
+        page.reload()
+        expect(page.locator(".far-names span").first).to_be_visible()
+        assert page.evaluate("() => window.drawnStates") == 0  # not even at first
         wanted = network.names[77]
         page.get_by_label("Find a variable in the network").fill(wanted)
         page.keyboard.press("Enter")
