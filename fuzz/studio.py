@@ -12,15 +12,19 @@ import os
 import shutil
 import signal
 from contextlib import nullcontext, suppress
+from functools import cache
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 from httpx2 import ASGITransport, AsyncClient
 
+from credo import fit
 from credo.studio.app import make_app
 from credo.studio.folder import Folder, read_draft
+from credo.studio.opening import fit_file
 from credo.studio.session import Session
 from fuzz.kind import Input, Kind
 
@@ -42,10 +46,17 @@ STATEMENTS = (
 VALUES = (
     *(None, True, 0, 1, -1, 2.5, 1e308, "", "a", "b", "yes", "no", "x", "heart", "../x", "\ud800", "text.credo"),
     *([], ["a"], [None], [1, 2], {}, {"a": "yes"}, {"b": {"yes": 2, "no": 1}}, {"a": None}, {"nobody": "x"}),
+    *("c", "or", "noisy-or", "at least", "weighted mean", "worth", "12", "5 to 20", {"a": 2, "b": 1}, {"a": 1e999}),
+    *([{"given": {"a": "no"}, "numbers": {"yes": 0.25}}], [{"given": {"a": "no", "b": "yes"}, "numbers": {"x": -1}}]),
+    *([{"name": "a", "states": ["x", "y"], "parents": ["c"]}], [{"name": "d", "cuts": [1, 2], "states": []}, {}]),
 )
 OPS = (
-    *("add_variable", "rename", "remove_variable", "add_arc", "remove_arc", "set_states", "set_cuts"),
-    *("arc_statement", "probability_statement"),
+    *("add_variable", "rename", "remove_variable", "remove_variables", "add_arc", "remove_arc", "set_states"),
+    *("set_cuts", "arc_statement", "probability_statement", "answer", "cpt_statements", "family", "paste"),
+)
+EDITS = (
+    *("op", "name", "names", "new", "states", "points", "parent", "child", "verb", "state", "given", "low", "about"),
+    *("how", "rows", "cases", "weights", "spread", "least", "leak", "variables", "statement", "words"),
 )
 KEYS = {
     "/api/open": ("model", "table", "example"),
@@ -56,17 +67,23 @@ KEYS = {
     "/api/marginals": ("evidence", "do", "soft"),
     "/api/most-probable": ("evidence", "do"),
     "/api/sensitivity": ("variable", "state", "evidence", "do"),
-    "/api/predict": ("targets",),
-    "/api/edit": ("op", "name", "new", "states", "points", "parent", "child", "verb", "state", "given", "low", "about"),
+    "/api/next": ("variable", "evidence", "do", "soft"),
+    "/api/questions": ("variable", "state", "evidence", "do"),
+    "/api/predict": ("targets", "by"),
+    "/api/picture": ("folded", "shown"),
+    "/api/preview": ("table", "format"),
+    "/api/edit": EDITS,
     "/api/cancel": (),
 }
+READ = ("state", "reading", "picture", "fit", "explanation", "columns", "share", "network?ending=.bif", "network")
 FAULTS = ("full disk", "no file", "")
 LEARNING = 0.05  # the share of steps that start a process, which takes a second
 
 
 def make(choose: Random) -> Input:
-    """Some steps: changes of the text, requests, faults."""
-    return {"steps": [_step(choose) for _ in range(choose.randrange(1, 15))]}
+    """Some steps: changes of the text, requests, faults; in half of the inputs something was learned before."""
+    steps = [_step(choose) for _ in range(choose.randrange(1, 15))]
+    return {"steps": steps, "learned": choose.random() < 0.5}
 
 
 def _step(choose: Random) -> dict[str, Any]:
@@ -76,7 +93,9 @@ def _step(choose: Random) -> dict[str, Any]:
         return {"write": lines, "place": choose.random(), "stale": choose.random() < 0.1, "fault": _fault(choose)}
     if kind < 0.4 + LEARNING:
         return {"learn": {"seed": choose.randrange(3), "method": choose.choice(("auto", "ml", "x"))}, "kill": True}
-    path = choose.choice(sorted(KEYS))
+    if kind < 0.5:
+        return {"read": choose.choice(READ), "fault": _fault(choose)}
+    path = choose.choice([*sorted(KEYS), "/api/edit", "/api/edit"])
     content = {key: choose.choice(VALUES) for key in KEYS[path] if choose.random() < 0.6}
     if path == "/api/edit" and choose.random() < 0.9:
         content["op"] = choose.choice(OPS)
@@ -96,9 +115,22 @@ def check(given: Input, folder: Path) -> str:
     path = folder / "text.credo"
     path.write_text(TEXT, encoding="utf-8")
     (folder / "table.csv").write_text(TABLE, encoding="utf-8")
+    if given.get("learned"):
+        fit_file(path).write_bytes(_learned())
     statuses = asyncio.run(_answers(given["steps"], path, folder))
     assert set(statuses) <= {200, 409, 422}, f"an answer was {max(statuses)}"
     return "refused" if 422 in statuses else "taken"
+
+
+@cache
+def _learned() -> bytes:
+    """What is learned from the text and the table, as a saved fit."""
+    with TemporaryDirectory() as folder:
+        text, table, saved = (Path(folder) / name for name in ("text.credo", "table.csv", "saved.fit"))
+        text.write_text(TEXT, encoding="utf-8")
+        table.write_text(TABLE, encoding="utf-8")
+        fit(text, table).save(saved)
+        return saved.read_bytes()
 
 
 async def _answers(steps: list[dict[str, Any]], path: Path, folder: Path) -> list[int]:
@@ -121,6 +153,10 @@ async def _take(client: AsyncClient, session: Session, step: dict[str, Any]) -> 
     with _faulty(step.get("fault", "")):
         if "write" in step:
             return await _write(client, session, step)
+        if "read" in step:
+            answer = await client.get(f"/api/{step['read']}")
+            assert answer.status_code == 200 or answer.json()["error"], "an error has no words"
+            return int(answer.status_code)
         if "learn" in step:
             status = await _post(client, "/api/learn", step["learn"])
             if session.run is not None and step.get("kill"):

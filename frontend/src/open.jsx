@@ -4,14 +4,6 @@ import { post } from "./api.js";
 import { useStudio } from "./store.js";
 
 const FIRST = "heart"; // for somebody who has never been here
-const ABOUT = {
-  heart: "Start here: a cardiologist's statements and 220 patients",
-  "brain-tumour": "Metastatic cancer and coma: an oncologist's notes and a table",
-  asia: "The chest clinic of the textbooks: statements, but no table",
-  cooling: "A cooling loop and why it fails: an engineer's fault tree",
-  lake: "Lakes, with a state that nobody sees",
-};
-
 const SEPARATORS = [
   ["", "found by itself"],
   [",", "comma ,"],
@@ -176,11 +168,14 @@ export function OpenDialog() {
       <section>
         <h3>With an example</h3>
         <ul className="examples">
-          {[...state.examples].sort((a, b) => (b === FIRST) - (a === FIRST)).map((name) => (
+          {[...state.examples].sort((a, b) => (b.name === FIRST) - (a.name === FIRST)).map(({ name, about }) => (
             <li key={name}>
               <button type="button" className={name === FIRST && !model && !table ? "first" : ""} disabled={Boolean(busy)} onClick={() => open({ example: name }, name)}>
                 <b>{name}</b>
-                <span>{ABOUT[name] ?? ""}</span>
+                <span>
+                  {name === FIRST ? "Start here. " : ""}
+                  {about}
+                </span>
               </button>
             </li>
           ))}

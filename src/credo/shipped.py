@@ -44,5 +44,23 @@ def example_names() -> list[str]:
     return sorted({folder.name for root in _roots() for folder in root.iterdir() if folder.is_dir()})
 
 
+def example_about(name: str) -> str:
+    """What an example is about: the first line of its text, which is a comment.
+
+    Parameters
+    ----------
+    name : str
+        The name of an example, such as "asia".
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    texts = sorted(example(name).glob("*.credo"), key=lambda path: (path.stem != name, path.name))
+    first = texts[0].read_text(encoding="utf-8").split("\n", 1)[0]
+    return first.removeprefix("#").strip()
+
+
 def _roots() -> list[Path]:
     return [root for root in (_HERE / "examples", _HERE.parents[1] / "examples") if root.is_dir()]

@@ -45,7 +45,9 @@ def test_the_state_has_what_a_page_needs(studio: Studio) -> None:
     assert {each["name"] for each in state["opened"]["reading"]["network"]["variables"]} == {
         *("age", "smoker", "pressure", "disease", "ecg")
     }
-    assert "heart" in state["examples"]
+    about = {each["name"]: each["about"] for each in state["examples"]}
+    assert about["heart"].startswith("Coronary heart disease: ")
+    assert all(len(each) > 20 for each in about.values())  # what every example is about
     assert state["methods"][0]["name"] == "auto"
 
 

@@ -24,7 +24,7 @@ from credo.model.network import Network
 from credo.options import TableFormat
 from credo.results.fit_results import Fit
 from credo.saving.fits import load
-from credo.shipped import example_names
+from credo.shipped import example_about, example_names
 from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, next_data, questions_data, require_supported, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
@@ -552,7 +552,7 @@ class Session:
             "generation": self.generation,
             "folder": str(self.folder.root),
             "files": self.folder.files(),
-            "examples": example_names(),
+            "examples": [{"name": name, "about": example_about(name)} for name in example_names()],
             "methods": learning.methods_data(),
             "progress": self.progress,
             "opened": None,
