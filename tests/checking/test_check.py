@@ -69,6 +69,23 @@ def test_consistent_knowledge_says_so_with_rows_and_orders(clinic: Network) -> N
     require_consistent(found)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "P(lung=yes | smoke=yes) >= 0.6 with confidence 0.9\nP(lung=yes | smoke=yes) <= 0.4",
+            "its 1 statement without a confidence can hold; the other one has one, and may be wrong.",
+        ),
+        (
+            "P(lung=yes | smoke=yes) >= 0.6 with confidence 0.9\nP(lung=yes | smoke=yes) <= 0.4 with confidence 0.8",
+            "all of its statements have a confidence, and may be wrong.",
+        ),
+    ],
+)
+def test_statements_that_may_be_wrong_are_not_said_to_hold_together(clinic: Network, text: str, says: str) -> None:
+    assert " ".join(str(check(clinic, text)).split()).startswith(f"The knowledge is consistent: {says}")
+
+
 def test_conflicts_are_reported_in_the_users_words(clinic: Network) -> None:
     found = check(
         clinic,

@@ -50,6 +50,13 @@ def test_a_text_is_a_structure_beside_statements(name: str) -> None:
     assert len(fit.knowledge.statements) == 1
 
 
+def test_a_list_of_pairs_is_a_structure() -> None:
+    rows = ROWS.rename({"Age (years)": "age"})
+    assert credo.fit([("age", "bmi"), ("bmi", "outcome")], rows, method="ml").network.parents["outcome"] == ("bmi",)
+    with pytest.raises(credo.FormatError):
+        credo.fit([("age", "bmi"), ("bmi", "age")], rows)
+
+
 def test_a_graph_of_networkx() -> None:
     graph = networkx.DiGraph([("Age (years)", "bmi"), ("Age (years)", "outcome"), ("bmi", "outcome")])
     assert credo.fit(graph, ROWS, method="cml").network.parents == PARENTS

@@ -103,15 +103,27 @@ def _recognised(text: str, path: str | None) -> Arrows | None:
 
 
 def is_graph_object(source: object) -> bool:
-    """Whether this is a graph of networkx."""
-    return type(source).__module__.partition(".")[0] == "networkx"
+    """Whether this is a graph of networkx, or a list of pairs of names: (parent, child)."""
+    return type(source).__module__.partition(".")[0] == "networkx" or (
+        isinstance(source, list) and bool(source) and all(map(_is_pair, source))
+    )
+
+
+def _is_pair(item: object) -> bool:
+    """Whether this is a pair of names, and not of statements, which have blanks."""
+    return isinstance(item, tuple) and len(item) == 2 and all(isinstance(e, str) and " " not in e for e in item)
 
 
 def arrows_of_graph(graph: Any) -> Arrows:
-    """The structure of a directed graph of networkx."""
+    """The structure of a directed graph of networkx, or of pairs of names."""
+    arrows = Arrows()
+    if isinstance(graph, list):
+        for parent, child in graph:
+            arrows.connect([parent], "->", [child])
+        arrows.require_no_cycle()
+        return arrows
     if not graph.is_directed():
         raise NetworkError("This graph of networkx has no directions. A network needs a DiGraph.")
-    arrows = Arrows()
     for node in graph.nodes:
         arrows.add(str(node))
     if len(arrows.parents) < len(graph.nodes):

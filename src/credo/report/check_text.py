@@ -92,10 +92,19 @@ def verdict_sentences(check: Check) -> list[str]:
 def _what_can_hold(check: Check) -> str:
     """The verdict on knowledge without conflicts, which counts only the statements that were checked."""
     left_out = check.unchecked
-    checked = len(check.statements) - len(left_out)
+    may_be_wrong = sum(each.confidence is not None and not each.note for each in check.statements)
+    checked = len(check.statements) - len(left_out) - may_be_wrong
     together = "can all hold together" if checked > 1 else "can hold"
-    if not left_out:
+    if not left_out and not may_be_wrong:
         return f"The knowledge is consistent: its {counted(checked, 'statement')} {together}."
+    if not left_out and not checked:
+        return "The knowledge is consistent: all of its statements have a confidence, and may be wrong."
+    if not left_out:
+        others = "the other one has" if may_be_wrong == 1 else f"the other {may_be_wrong} have"
+        return (
+            f"The knowledge is consistent: its {counted(checked, 'statement')} without a confidence {together}; "
+            f"{others} one, and may be wrong."
+        )
     few = len(left_out) <= FEW
     which = places_of([each.statement for each in left_out]) if few else f"{len(left_out):,} others"
     several = len(left_out) > 1
