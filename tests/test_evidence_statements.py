@@ -262,7 +262,7 @@ def test_a_study_given_nothing_is_rows_that_show_nothing_else() -> None:
 def test_evidence_that_contradicts_the_rows_is_refused_where_no_draws_are_left() -> None:
     rows = pl.DataFrame({"smoke": ["no"] * 300, "lung": ["no"] * 300, "xray": ["no"] * 300})
     line = "900 of 1000 with smoke=no had xray=yes\n"
-    with pytest.raises(credo.SamplingError, match="draws in effect"):
+    with pytest.raises(credo.errors.SamplingError, match="draws in effect"):
         credo.fit(NETWORK + line, rows)
     fit = credo.fit(NETWORK + line, rows, method="cmap")
     assert any(finding.kind == "evidence not used" for finding in fit.findings)

@@ -135,6 +135,8 @@ def test_missing_values_are_explained_with_expected_counts() -> None:
     fit = credo.fit(CLINIC, data, "\n".join(STATEMENTS))
     explanation = fit.explain()
     assert not_available(explanation)
+    assert not any("expected counts" in note for note in explanation.notes)  # statements are left out with the rows
+    assert any("expected counts" in note for note in credo.fit(CLINIC, data, method="cmap").explain().notes)
     assert sum(row.observations for row in explanation.configurations["lung"]) == pytest.approx(200)
     checked = {
         each.statement.number: each.plausibility for each in credo.check(CLINIC, fit.knowledge, data=data).statements

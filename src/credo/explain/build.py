@@ -316,11 +316,16 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
             f"{method} has no such answer of its own."
         )
     if is_incomplete:
+        learns_again = method == "posterior" and problem.data.dataset is not None
+        changed = (
+            ""
+            if learns_again
+            else ("What a statement changed is therefore computed from expected counts, the last ones of EM. ")
+        )
         notes.append(
-            "The data have missing values, hidden variables or tied rows. What a statement changed is therefore "
-            "computed from expected counts, the last ones of EM. What the data on their own say about a statement is "
-            "seen in the rows that show a variable and its parents, and ties are ignored there. Whether the knowledge "
-            "improves predictions is not computed."
+            f"The data have missing values, hidden variables or tied rows. {changed}What the data on their own say "
+            "about a statement is seen in the rows that show a variable and its parents, and ties are ignored there. "
+            "Whether the knowledge improves predictions is not computed."
         )
     elif too_many_cells:
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")

@@ -121,7 +121,7 @@ class KnowledgeTypeError(KnowledgeError, TypeError):
     >>> import credo
     >>> try:
     ...     0.1 <= credo.P("lung=yes") <= 0.3
-    ... except credo.KnowledgeTypeError as error:
+    ... except credo.knowledge.KnowledgeTypeError as error:
     ...     print(error.mistakes[0].suggestion)
     Write P("lung=yes").between(0.1, high) for a chain such as 0.1 <= P(…) <= 0.3, and two statements instead of and.
     """
@@ -136,7 +136,7 @@ class KnowledgeFileError(KnowledgeError, FileNotFoundError):
     >>> network = credo.Network({"smoke": ["no", "yes"]})
     >>> try:
     ...     credo.read_knowledge(network, "no_such_file.credo")
-    ... except credo.KnowledgeFileError as error:
+    ... except credo.knowledge.KnowledgeFileError as error:
     ...     print(error.mistakes[0].message)
     There is no file no_such_file.credo.
     """
