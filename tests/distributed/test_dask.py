@@ -122,7 +122,7 @@ def test_a_cluster_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPat
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
-    with pytest.raises(credo.errors.MissingExtraError, match=r"pip install 'credo\[distributed\]'"), cluster(workers=1):
+    with pytest.raises(credo.MissingExtraError, match=r"pip install 'credo\[distributed\]'"), cluster(workers=1):
         pass
 
 

@@ -30,17 +30,17 @@ def mistakes(text: str) -> tuple[credo.results.Mistake, ...]:
     ],
 )
 def test_what_was_meant_is_offered_first(text: str, corrected: str) -> None:
-    assert credo.corrections(mistakes(text)[0], ASIA)[0] == corrected
+    assert credo.knowledge.corrections(mistakes(text)[0], ASIA)[0] == corrected
 
 
 @pytest.mark.parametrize("text", ["P(lung=yes) = 5% ± 2", "nothing like a statement", "P(lung=yes | ) >= 0.1"])
 def test_nothing_is_guessed(text: str) -> None:
-    assert credo.corrections(mistakes(text)[0], ASIA) == ()
+    assert credo.knowledge.corrections(mistakes(text)[0], ASIA) == ()
 
 
 def test_only_mistakes_are_corrected() -> None:
     with pytest.raises(TypeError, match="of a Mistake"):
-        credo.corrections("smok raises lung")  # type: ignore[arg-type]
+        credo.knowledge.corrections("smok raises lung")  # type: ignore[arg-type]
 
 
 def test_every_correction_of_every_example_can_be_read() -> None:
@@ -51,7 +51,7 @@ def test_every_correction_of_every_example_can_be_read() -> None:
         for example in kind.get("examples", []):
             text = example.strip("\n").split("\n")[0]
             for mistake in _mistakes_of(text)[:1]:
-                for line in credo.corrections(mistake, ASIA):
+                for line in credo.knowledge.corrections(mistake, ASIA):
                     offered += 1
                     assert line != text
                     assert all(each.kind != mistake.kind for each in _mistakes_of(line))

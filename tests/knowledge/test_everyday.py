@@ -124,13 +124,13 @@ def test_is_answered_with_the_line_to_write(sentence: str, line: str) -> None:
     assert mistake.write == line
     assert mistake.suggestion == f"Write: {line}"
     assert "expected: " not in str(mistake)
-    assert credo.corrections(mistake, NETWORK)[0] == line
+    assert credo.knowledge.corrections(mistake, NETWORK)[0] == line
     assert credo.check(HEAD + line)
 
 
 def test_a_comment_stays_beside_the_line_to_write() -> None:
     (mistake,) = mistakes("glu rasies type  # Smith 2020")
-    assert credo.corrections(mistake, NETWORK)[0] == "glu raises type  # Smith 2020"
+    assert credo.knowledge.corrections(mistake, NETWORK)[0] == "glu raises type  # Smith 2020"
 
 
 @pytest.mark.parametrize("sentence", ["smoke has no effect on bp", "bp is independent of smoke"])

@@ -301,7 +301,7 @@ def test_what_cannot_be_drawn_is_refused(target: Studio, change: dict[str, objec
 
 def test_without_the_extra_the_command_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(credo.errors.MissingExtraError, match=r"uvicorn.*pip install 'credo\[studio\]'"):
+    with pytest.raises(credo.MissingExtraError, match=r"uvicorn.*pip install 'credo\[studio\]'"):
         serve(None, None)
 
 

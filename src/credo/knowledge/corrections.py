@@ -53,7 +53,7 @@ def corrections(mistake: Mistake, network: Network | None = None) -> tuple[str, 
     >>> try:
     ...     credo.Knowledge(network, "smok raises lung  # as everybody knows")
     ... except credo.KnowledgeError as error:
-    ...     print(credo.corrections(error.mistakes[0], network))
+    ...     print(credo.knowledge.corrections(error.mistakes[0], network))
     ('smoke raises lung  # as everybody knows',)
     """
     if not isinstance(mistake, Mistake):
