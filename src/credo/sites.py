@@ -28,13 +28,13 @@ from credo.options import TableFormat
 from credo.questions.answers import Answer
 from credo.results.fit_results import Fit
 from credo.statistics.counts import Counts, count, layout_for_counts
-from credo.statistics.pooling import cases_for_a_new_member, pooled_cases
+from credo.statistics.pooling import cases_for_a_new_member, pooled_cases, strength_chances
 from credo.types import Numbers, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
 
-LEAST_CASES = 0.05  # of others, in a configuration, that are worth a statement
+LEAST_CASES = 0.5  # of others, in a configuration: what is less teaches a site nothing, and would be taken for a case
 MOST_SITES = 1000
 
 
@@ -159,11 +159,13 @@ def fit_sites(
     counts = {name: _counts(known, rows, weights) for name, rows in own.items()}
     lines: dict[str | None, list[ExpertNumber]] = {name: [] for name in (*names, None)}
     shares = []
-    for child in _learned(known.network):
-        table = np.stack([counts[name].of(child) for name in names])
-        differs = variables is None or child in variables
-        pooled = pooled_cases(table) if differs else table.sum(axis=0) - table
-        new = cases_for_a_new_member(table) if differs else table.sum(axis=0)
+    tables = {child: np.stack([counts[name].of(child) for name in names]) for child in _learned(known.network)}
+    differ = [child for child in tables if variables is None or child in variables]
+    chances = dict(zip(differ, strength_chances([tables[child] for child in differ]), strict=True)) if differ else {}
+    for child, table in tables.items():
+        differs = child in chances
+        pooled = pooled_cases(table, chances[child]) if differs else table.sum(axis=0) - table
+        new = cases_for_a_new_member(table, chances[child]) if differs else table.sum(axis=0)
         others = float((table.sum(axis=0) - table).sum())
         shares.append((child, float(pooled.sum()) / others if others else 0.0))
         for place, name in enumerate(names):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import betabinom
+from scipy.stats import betabinom, norm
 
 import credo
-from credo.statistics.pooling import STRENGTHS, cases_for_a_new_member, pooled_cases
+from credo.statistics.pooling import (
+    BASES,
+    DEVIATIONS,
+    STRENGTHS,
+    cases_for_a_new_member,
+    pooled_cases,
+    strength_chances,
+)
 
 
 def worth(k: float, n: float, c: float) -> float:
@@ -17,43 +24,69 @@ def worth(k: float, n: float, c: float) -> float:
     return c / (c + 1 + draws * n / k) * draws
 
 
+def pooled(counts: np.ndarray) -> np.ndarray:
+    return pooled_cases(counts, strength_chances([counts])[0])
+
+
 def test_the_strength_by_hand_for_two_members() -> None:
     counts = np.array([[[7.0, 3.0]], [[20.0, 30.0]]])
-    logs = []
+    likelihoods = []
     for c in STRENGTHS:
         total = 0.0
-        for (a, b), (k, m) in (((7, 3), (20, 30)), ((20, 30), (7, 3))):
-            prior = 0.5 + worth(a, a + b, c), 0.5 + worth(b, a + b, c)
-            total += betabinom.logpmf(k, k + m, *prior)
-        logs.append(total)
-    chances = np.exp(np.array(logs) - max(logs))
+        for base in BASES:
+            logs = 0.0
+            for (a, b), (k, m) in (((7, 3), (20, 30)), ((20, 30), (7, 3))):
+                logs += betabinom.logpmf(k, k + m, base + worth(a, a + b, c), base + worth(b, a + b, c))
+            total += np.exp(logs)
+        likelihoods.append(total)
+    prior = np.zeros(len(STRENGTHS))
+    for mean in range(len(STRENGTHS)):
+        for deviation in DEVIATIONS:
+            density = norm.pdf(np.arange(len(STRENGTHS)), mean, deviation)
+            prior += density / density.sum()
+    chances = prior * likelihoods
     chances /= chances.sum()
     first = [sum(p * worth(k, 50, c) for p, c in zip(chances, STRENGTHS, strict=True)) for k in (20, 30)]
-    assert pooled_cases(counts)[0, 0] == pytest.approx(first)
+    assert pooled(counts)[0, 0] == pytest.approx(first)
+
+
+def test_a_cpt_with_few_cases_is_as_alike_as_the_others() -> None:
+    rng = np.random.default_rng(3)
+    few = np.array([[[2.0, 1.0]], [[1.0, 2.0]], [[3.0, 1.0]]])
+    alike = [np.tile(rng.multinomial(3000, [0.3, 0.7]).astype(float), (3, 4, 1)) for _ in range(5)]
+    unlike = [rng.multinomial(3000, rng.dirichlet([1, 1], size=(3, 4))).astype(float) for _ in range(5)]
+    borrowed = [pooled_cases(few, strength_chances([few, *others])[0]).sum() for others in (alike, unlike)]
+    assert borrowed[0] > 0.9 * 2 * few.sum()
+    assert borrowed[1] < 0.5 * borrowed[0]
+
+
+def test_members_without_anything_in_common_borrow_nearly_nothing() -> None:
+    rng = np.random.default_rng(1)
+    tables = [rng.multinomial(100, rng.dirichlet([1, 1, 1], size=(5, 6))).astype(float) for _ in range(6)]
+    for chances, counts in zip(strength_chances(tables), tables, strict=True):
+        assert pooled_cases(counts, chances).sum(axis=-1).max() < 2.0
 
 
 def test_a_large_member_does_not_drown_small_ones_that_agree() -> None:
     small = np.tile([[[6.0, 14.0]]], (4, 1, 1))
     counts = np.concatenate([small, [[[900.0, 100.0]]]])
-    borrowed = pooled_cases(counts)[0, 0]
+    borrowed = pooled(counts)[0, 0]
     assert borrowed[0] / borrowed.sum() < 0.55  # of all others' cases 87% have the first state
 
 
 def test_the_order_of_members_makes_no_difference() -> None:
     counts = np.random.default_rng(0).poisson(8.0, size=(5, 3, 2)).astype(float)
-    assert pooled_cases(counts[[3, 0, 4, 1, 2]]) == pytest.approx(pooled_cases(counts)[[3, 0, 4, 1, 2]])
+    assert pooled(counts[[3, 0, 4, 1, 2]]) == pytest.approx(pooled(counts)[[3, 0, 4, 1, 2]])
 
 
 def test_equal_members_are_pooled_and_different_ones_are_not() -> None:
     equal = np.repeat([[[300.0, 700.0], [500.0, 500.0]]], 4, axis=0)
-    pooled = pooled_cases(equal)
-    assert pooled.sum(axis=-1).min() > 0.6 * 3000
+    assert pooled(equal).sum(axis=-1).min() > 0.6 * 3000
     different = np.array([[[950.0, 50.0]], [[50.0, 950.0]], [[500.0, 500.0]]])
-    pooled = pooled_cases(different)
-    assert pooled.sum(axis=-1).max() < 10
-    new = cases_for_a_new_member(different)
+    assert pooled(different).sum(axis=-1).max() < 10
+    new = cases_for_a_new_member(different, strength_chances([different])[0])
     assert new.sum() < 10
-    assert pooled_cases(np.zeros((3, 2, 2))).max() == 0.0
+    assert pooled(np.zeros((3, 2, 2))).max() == 0.0
 
 
 def test_near_members_have_less_error_than_one_cpt_and_than_separate_ones() -> None:
@@ -64,8 +97,7 @@ def test_near_members_have_less_error_than_one_cpt_and_than_separate_ones() -> N
         sizes = np.array([5, 10, 20, 40, 80, 200])
         k = rng.binomial(sizes, truth)
         counts = np.stack([sizes - k, k], axis=1)[:, None, :].astype(float)
-        pooled = pooled_cases(counts)
-        for place, table in enumerate((counts + pooled, counts.sum(axis=0) + 0 * counts, counts)):
+        for place, table in enumerate((counts + pooled(counts), counts.sum(axis=0) + 0 * counts, counts)):
             p = (table[:, 0, 1] + 0.5) / (table[:, 0].sum(axis=-1) + 1.0)
             errors[place] += np.abs(p - truth).mean()
     assert errors[0] < 0.9 * errors[1:].min()

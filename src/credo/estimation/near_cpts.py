@@ -11,7 +11,7 @@ from credo.knowledge.shared_cpt import SharedCPT, aligned_parents
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts, empty
-from credo.statistics.pooling import pooled_cases
+from credo.statistics.pooling import pooled_cases, strength_chances
 from credo.types import Numbers
 
 
@@ -25,10 +25,11 @@ def near_cases(knowledge: Knowledge, counts: Counts) -> Counts | None:
             counts.of(name).reshape(network.shape(name)).transpose(order)
             for name, order in zip(names, axes, strict=True)
         ]
-        pooled = pooled_cases(np.stack([each.reshape(-1, each.shape[-1]) for each in own]))
-        for name, order, cases in zip(names, axes, pooled, strict=True):
+        cases = np.stack([each.reshape(-1, each.shape[-1]) for each in own])
+        pooled = pooled_cases(cases, strength_chances([cases])[0])
+        for name, order, borrowed in zip(names, axes, pooled, strict=True):
             shape = [network.shape(name)[axis] for axis in order]
-            turned: Numbers = cases.reshape(shape).transpose(np.argsort(order))
+            turned: Numbers = borrowed.reshape(shape).transpose(np.argsort(order))
             view = counts.layout.view(added.dense, name)
             view += turned.reshape(view.shape)
     return added if added.dense.any() else None

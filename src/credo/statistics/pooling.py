@@ -11,36 +11,57 @@ worth
     w_j = c·E_j / (c + 1 + E_j)     cases with the distribution Σ e_kj p_kj / E_j:
 
 all of them where c is large, none where it is 0. Strengths on a grid are weighed by how well each member is predicted
-from the others, Σ_ij log DirMult(n_ij; ½ + w_j·m_j).
+from the others, Σ_ij log DirMult(n_ij; b + w_j·m_j), where b, the cases of each state that a member begins with, is
+summed over a grid: being alike has to explain more than that all distributions are even, or uneven. Of several CPTs of
+the same members, each strength is drawn from a normal distribution along the grid, whose mean and deviation are weighed
+by all CPTs together: those with few cases are as much alike as the others are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from credo.types import Numbers
 
 STRENGTHS = (0.0, *(2.0**k for k in range(-2, 21)))  # from no pooling to one CPT
-BASE = 0.5  # cases of each state, before anything is known
+DEVIATIONS = (0.5, 1.0, 2.0, 4.0, 8.0)  # of strengths of CPTs, in powers of 2
+BASES = (0.125, 0.25, 0.5, 1.0, 2.0)  # cases of each state, before anything is known
 _TINY = np.finfo(float).tiny
 
 
-def pooled_cases(counts: Numbers) -> Numbers:
+def strength_chances(tables: Sequence[Numbers]) -> Numbers:
+    """How probable each strength is for each CPT of the same members, (CPTs, strengths).
+
+    `tables` are the cases of the members, (members, configurations, states), of each CPT.
+    """
+    logs = np.array([[_log_predictive(counts, strength) for strength in STRENGTHS] for counts in tables])
+    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
+    places = np.arange(len(STRENGTHS))
+    means, deviations = (each.ravel() for each in np.meshgrid(places, DEVIATIONS, indexing="ij"))
+    priors = np.exp(-0.5 * ((places - means[:, None]) / deviations[:, None]) ** 2)
+    priors /= priors.sum(axis=1, keepdims=True)  # (means and deviations, strengths)
+    evidence = likelihoods @ priors.T  # (CPTs, means and deviations)
+    total = np.log(evidence).sum(axis=0)
+    chances = np.exp(total - total.max())
+    chances /= chances.sum()
+    return np.asarray(likelihoods * ((chances / evidence) @ priors), dtype=np.float64)
+
+
+def pooled_cases(counts: Numbers, chances: Numbers) -> Numbers:
     """What the others are worth to each member, (members, configurations, states).
 
-    `counts` are the members' own cases, of the same shape.
+    `counts` are the members' own cases, of the same shape, `chances` how probable each strength is.
     """
-    chances = _chances(counts)
     parts = (chance * _from_others(counts, strength) for chance, strength in zip(chances, STRENGTHS, strict=True))
     return np.asarray(sum(parts), dtype=np.float64)
 
 
-def cases_for_a_new_member(counts: Numbers) -> Numbers:
+def cases_for_a_new_member(counts: Numbers, chances: Numbers) -> Numbers:
     """What all members are worth to one of which nothing is known, (configurations, states)."""
-    chances = zip(_chances(counts), STRENGTHS, strict=True)
-    parts = (chance * _worth(_as_common(counts, strength).sum(axis=0), strength) for chance, strength in chances)
+    strengths = zip(chances, STRENGTHS, strict=True)
+    parts = (chance * _worth(_as_common(counts, strength).sum(axis=0), strength) for chance, strength in strengths)
     return np.asarray(sum(parts), dtype=np.float64)
 
 
@@ -62,17 +83,11 @@ def _worth(common: Numbers, strength: float) -> Numbers:
     return np.asarray(strength / (strength + 1.0 + size) * common, dtype=np.float64)
 
 
-def _chances(counts: Numbers) -> Numbers:
-    """How probable each strength is, (strengths,)."""
-    logs = np.array([_log_predictive(counts, strength) for strength in STRENGTHS])
-    chances = np.exp(logs - logs.max())
-    return np.asarray(chances / chances.sum(), dtype=np.float64)
-
-
 def _log_predictive(counts: Numbers, strength: float) -> float:
-    """Σ log P(member | the others, c)."""
-    prior = BASE + _from_others(counts, strength)
-    return float((log_beta(prior + counts) - log_beta(prior)).sum())
+    """log Σ_b Π P(member | the others, c, b), up to a constant."""
+    borrowed = _from_others(counts, strength)
+    logs = np.array([(log_beta(b + borrowed + counts) - log_beta(b + borrowed)).sum() for b in BASES], dtype=np.float64)
+    return float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
 
 
 def log_beta(x: Numbers) -> Numbers:
