@@ -32,6 +32,7 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "calibration": (("experiments.calibration",), ("--trials", "1", "--minutes", "1")),
     "doubt": (("experiments.doubt",), ("--networks", "asia", "--minutes", "1")),
     "questions": (("experiments.questions",), ("--draws", "1", "--networks", "asia", "--experts", "right")),
+    "sites": (("experiments.sites",), ("--draws", "1", "--networks", "covid1", "--minutes", "1")),
     "general": (("experiments.general",), ("--draws", "1", "--network", "asia")),
     "together": (("experiments.together",), ("--draws", "1", "--minutes", "1")),
     "published": (("experiments.published",), ("--quick",)),

@@ -16,10 +16,10 @@ def write_report(results: pl.DataFrame, folder: Path) -> str:
         "# Several sites\n",
         f"Five sites of {', '.join(map(str, SIZES))} rows, whose distributions lie around those of a published "
         "network, θ ~ Dirichlet(c·θ₀), or have nothing in common. Mean divergence of what is learned from the site's "
-        f"truth, in nats for each variable, over {results['network'].n_unique()} networks and {trials} draws of them; ± is a "
-        "standard error of the difference to `credo` in the same draws. `related` is the model of related data sets "
-        "[Azzimonti, Corani and Scutari, 2022], `shrunk` the same with a drawn strength. `python -m experiments.sites` "
-        "makes this page, and continues where it was interrupted.",
+        f"truth, in nats for each variable, over {results['network'].n_unique()} networks and {trials} draws of them; "
+        "± is a standard error of the difference to `credo` in the same draws. `related` is the model of related data "
+        "sets [Azzimonti, Corani and Scutari, 2022], `shrunk` the same with a drawn strength. "
+        "`python -m experiments.sites` makes this page, and continues where it was interrupted.",
     ]
     for alike in ALIKE:
         own = results.filter(alike=alike)
