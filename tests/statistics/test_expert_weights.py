@@ -107,3 +107,53 @@ def test_an_update_weighs_an_expert_by_all_rows() -> None:
     steps = credo.fit(HEAD + BELL, rows(3, 5)).update(rows(37, 55))
     assert steps._problem.data.expert_weights == whole._problem.data.expert_weights
     assert np.array_equal(steps.posterior.draws, whole.posterior.draws)
+
+
+CHAIN = "variables smoke, lung, xray: no, yes\nlung depends on smoke\nxray depends on lung\n"
+MARGINAL = "expert bell: P(xray=yes) is 10%, worth 100 cases\n"
+
+
+def chain_rows(positive: int, negative: int) -> pl.DataFrame:
+    xray = ["yes"] * positive + ["no"] * negative
+    return pl.DataFrame({"smoke": ["no", "yes"] * (len(xray) // 2), "lung": ["no"] * len(xray), "xray": xray})
+
+
+def weight_of_bell(text: str, table: pl.DataFrame | None = None) -> float:
+    return float(credo.fit(CHAIN + text, table, method="cmap")._problem.data.expert_weights["bell"])
+
+
+def test_a_number_that_depends_on_several_cpts_changes_the_weight_of_its_expert() -> None:
+    assert weight_of_bell(MARGINAL) == pytest.approx(prior(0.9) @ GRID)
+    assert weight_of_bell(MARGINAL, chain_rows(20, 180)) > 0.95
+    assert weight_of_bell(MARGINAL, chain_rows(120, 80)) < 0.2
+    study = "60 of 100 with smoke=yes had lung=yes\n"
+    assert weight_of_bell("expert bell: P(lung=yes) is 5%, worth 200 cases\n" + study) < prior(0.9) @ GRID
+
+
+def test_the_weight_by_a_probability_of_several_cpts_is_that_of_rows_that_show_it_alone() -> None:
+    """In a large table of complete rows P(xray) is known as well as by its frequency."""
+    rng = np.random.default_rng(0)
+    lung = rng.random(600) < 0.5
+    xray = rng.random(600) < np.where(lung, 0.3, 0.1)
+    table = pl.DataFrame(
+        {name: np.where(own, "yes", "no") for name, own in (("lung", lung), ("smoke", lung), ("xray", xray))}
+    )
+    alone = credo.fit(
+        "variable xray: no, yes\n" + MARGINAL.replace("100", "40"), table.select("xray"), method="cmap"
+    )._problem.data.expert_weights["bell"]
+    assert weight_of_bell(MARGINAL.replace("100", "40"), table) == pytest.approx(alone, abs=0.05)
+
+
+def test_numbers_about_one_and_several_cpts_share_the_weight() -> None:
+    both = "expert bell:\n    P(lung=yes | smoke=yes) is 12%, worth 50 cases\n    P(xray=yes) is 10%, worth 100 cases\n"
+    table = chain_rows(120, 80)
+    fit = credo.fit(CHAIN + both, table)
+    assert fit._problem.data.expert_weights["bell"] < 0.2
+    assert fit.query("P(xray=yes)").probability == pytest.approx(0.58, abs=0.04)
+    assert any(each.kind == "expert weight" for each in fit.findings)
+
+
+def test_experts_who_disagree_about_a_probability_of_several_cpts_lose_weight() -> None:
+    other = "expert gray: P(xray=yes) is 70%, worth 100 cases\n"
+    found = credo.fit(CHAIN + MARGINAL + other, method="cmap")._problem.data.expert_weights
+    assert max(found.values()) < prior(0.9) @ GRID - 0.2

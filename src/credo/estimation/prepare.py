@@ -183,7 +183,9 @@ def prepare(
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
     prior, cases = _as_cases(named, prior, model, table.counts.layout)
     doubted_experts = doubted_experts or DoubtedNumbers()
-    own_weights = expert_weights(model.stated.evidence, doubted_experts, table.counts, model.expansion.network)
+    own_weights = expert_weights(
+        model.stated.evidence, doubted_experts, table.counts, model.expansion.network, model.kept
+    )
     evidence = weighed(model.stated.evidence, doubted_experts, own_weights)
     if uses_knowledge:
         cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
