@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from credo import CredoError
-from credo.constraints import uniform_means as module
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import ProductConstraint
 from credo.constraints.uniform_means import STANDARD_ERROR, null_space, uniform_mean, uniform_means
 from tests.helpers.blocks import at_most, block_of, random_block, rejected
-
-LINES = pytest.mark.parametrize("large", [1_000_000, 0], ids=["round", "along lines"])  # the second as if it were large
 
 
 def ordered_mean(size: int) -> np.ndarray:
@@ -29,46 +26,34 @@ def agrees(block: Block, found: np.ndarray, seed: int, draws: int = 4000) -> boo
     return bool(holds and np.allclose(sums, 1.0, atol=1e-12) and (np.abs(found - oracle.mean(axis=0)) <= error).all())
 
 
-@LINES
-def test_an_interval_has_its_middle(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", large)
+def test_an_interval_has_its_middle() -> None:
     block = block_of((2,), [at_most({0: 1.0}, 0.7), at_most({0: -1.0}, -0.2)])
-    assert uniform_mean(block, 1) == pytest.approx([0.45, 0.55], abs=0.015 if large == 0 else 1e-9)
+    assert uniform_mean(block, 1) == pytest.approx([0.45, 0.55], abs=1e-9)
 
 
-@LINES
 @pytest.mark.parametrize("size", [3, 5, 9])
-def test_the_mean_of_the_ordered_simplex(size: int, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", large)
+def test_the_mean_of_the_ordered_simplex(size: int) -> None:
     block = block_of((size,), [at_most({i: 1.0, i + 1: -1.0}, 0.0) for i in range(size - 1)])
     assert uniform_mean(block, 3) == pytest.approx(ordered_mean(size), abs=0.01)
 
 
-@LINES
-def test_a_long_chain_of_near_equalities(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_chain_of_near_equalities() -> None:
     """Sixteen binary distributions, each within 0.01 of the next: by symmetry all means are a half."""
-    monkeypatch.setattr(module, "LARGE", large)
     constraints = [at_most({2 * i: sign, 2 * i + 2: -sign}, 0.01) for i in range(15) for sign in (1.0, -1.0)]
     assert uniform_mean(block_of((2,) * 16, constraints), 5) == pytest.approx(0.5, abs=0.04)
 
 
-@LINES
 @pytest.mark.parametrize(
     ("seed", "sizes", "constraints"),
     [(1, (2, 2), 3), (2, (3, 2), 4), (3, (3, 3), 5), (4, (2, 2, 2), 5), (5, (4, 3), 4), (6, (8,), 3)],
 )
-def test_rejection_finds_the_same(
-    seed: int, sizes: tuple[int, ...], constraints: int, large: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "LARGE", large)
+def test_rejection_finds_the_same(seed: int, sizes: tuple[int, ...], constraints: int) -> None:
     block = random_block(seed, sizes, constraints)
     assert agrees(block, uniform_mean(block, seed), seed)
 
 
-@LINES
-def test_equalities_in_disguise_and_zeros(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equalities_in_disguise_and_zeros() -> None:
     """θ_0 ≤ 0.3 and θ_0 ≥ 0.3; θ_2 ≤ 0; the second distribution has θ_3 ≥ 0.7, a simplex again."""
-    monkeypatch.setattr(module, "LARGE", large)
     constraints = [
         at_most({0: 1.0}, 0.3),
         at_most({0: -1.0}, -0.3),
@@ -82,20 +67,16 @@ def test_equalities_in_disguise_and_zeros(large: int, monkeypatch: pytest.Monkey
     assert uniform_mean(pinned, 2) == pytest.approx([0.25, 0.75])
 
 
-@LINES
-def test_an_equality_across_distributions(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_equality_across_distributions() -> None:
     """θ_0 + θ_2 = 0.8: both are uniform on [0, 0.8]."""
-    monkeypatch.setattr(module, "LARGE", large)
     block = block_of((2, 2), [at_most({0: 1.0, 2: 1.0}, 0.8, equality=True)])
     found = uniform_mean(block, 4)
-    assert found == pytest.approx([0.4, 0.6, 0.4, 0.6], abs=0.03 if large == 0 else 1e-9)
+    assert found == pytest.approx([0.4, 0.6, 0.4, 0.6], abs=0.03)
     assert found[0] + found[2] == pytest.approx(0.8, abs=1e-9)
 
 
-@LINES
-def test_an_equality_of_distributions_with_three_states(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_equality_of_distributions_with_three_states() -> None:
     """θ_0 = θ_3: the density of what they share is (1 − t)², so that its mean is a quarter."""
-    monkeypatch.setattr(module, "LARGE", large)
     block = block_of((3, 3), [at_most({0: 1.0, 3: -1.0}, 0.0, equality=True)])
     assert uniform_mean(block, 4) == pytest.approx([0.25, 0.375, 0.375] * 2, abs=0.03)
 
@@ -139,7 +120,6 @@ def test_large_sparse_blocks() -> None:
     constraints = [at_most({2 * i: 1.0, 2 * i + 2: -1.0}, 0.0) for i in range(0, count, 2)]
     constraints += [at_most({2 * i: 1.0, 2 * i + 2: 1.0}, 2.0) for i in range(1, count - 1, 2)]  # hold always
     block = block_of((2,) * count, constraints)
-    assert (len(constraints) + block.size) * block.size > module.LARGE
     found = uniform_mean(block, 1)
     assert found == pytest.approx(np.tile([1 / 3, 2 / 3, 2 / 3, 1 / 3], count // 2), abs=0.05)
     assert found[::4].mean() == pytest.approx(1 / 3, abs=0.005)
@@ -166,9 +146,7 @@ def test_a_large_block_with_equalities() -> None:
     np.testing.assert_allclose(found[::6], found[3::6], atol=1e-9)
 
 
-@LINES
-def test_a_seed_fixes_the_means_and_equal_blocks_share_one(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", large)
+def test_a_seed_fixes_the_means_and_equal_blocks_share_one() -> None:
     blocks = (random_block(5, (3, 2, 2), 4), random_block(6, (2, 2, 3), 3), random_block(5, (3, 2, 2), 4))
     first, second, other = uniform_means(blocks, seed=1), uniform_means(blocks, seed=1), uniform_means(blocks, seed=2)
     for one, two in zip(first, second, strict=True):

@@ -1,9 +1,7 @@
 """The mean of the uniform distribution on what each block allows [guo, section 4.1: α].
 
-θ = θ₀ + Zx, where Z keeps the sums and the equalities and θ₀ is inside: what is left of the hard constraints and of
-θ ≥ 0 is a polytope in x that has an inside, and whose centroid is the mean. What products allow is not convex, and the
-matrix of a large polytope has too many cells: there a chain moves along sparse directions of θ itself, pairs of states
-first, then where its own draws lead too.
+A chain moves along sparse directions of θ that keep sums and equalities: pairs of states first, then where its own
+draws lead, too. Where there is one direction alone, the mean is the middle of what it allows.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.merged_states import merged_states
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
-from credo.core.polytope_centroid import Lines, centroid
+from credo.core.line_sampler import Lines
 from credo.threads import map_in_threads
 from credo.types import Flags, Indices, Numbers
 
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 STANDARD_ERROR = 0.03  # of the mean, in standard deviations
-LARGE = 1_000_000  # cells of a matrix, above which moves along few parameters at a time are cheaper
-THIN = 1e-5  # a set that is less wide in one direction is stretched first
 ROUNDING = 1e-12  # of a sum; linear programs keep sums to 1e-9 only
 _NOTHING = 1e-12
 _PIVOT = 1e-9
@@ -35,6 +31,7 @@ _PIVOT = 1e-9
 # Chains along lines
 ALL_PAIRS = 6  # up to this many states every pair is a direction; above, each state with the next and some far ones
 SNAPSHOTS, SPACING = 400, 2  # draws from which directions are learned, and sweeps between them
+PER_DIRECTION = 20  # of these draws for each direction, where there are few
 ROUNDS = 2  # of learning
 LEAST_LEARNED, LEARNED_ENTRIES = 4, 20_000  # directions in which draws spread: so many, or with so many entries
 FLATTEST = 1e-5  # of a learned direction, how far draws spread along it, as a share of the longest
@@ -64,24 +61,12 @@ def uniform_mean(block: Block, seed: int, standard_error: float = STANDARD_ERROR
         return _mean_along_lines(block, np.zeros(block.size), seed, standard_error)  # not convex
     if not block.linear.hard.any():
         return np.asarray(1.0 / np.diff(block.distributions)[block.distribution_of], dtype=np.float64)
-    if (len(block.linear) + block.size) * block.size > LARGE:
-        return _mean_of_large(block, seed, standard_error)
-    interior = interior_of(block)
-    if interior is None:
-        raise InfeasibleError
-    start, basis = _subspace(block, interior)
-    linear = block.linear.take(block.linear.hard)
-    matrix = np.concatenate((linear.matrix(block.size) @ basis, -basis))
-    bounds = np.concatenate((linear.bounds - linear.values(start), start))
-    bounding = np.abs(matrix).max(axis=1, initial=0.0) > _NOTHING
-    if not bounding.any():
-        return start
-    matrix, bounds = matrix[bounding], bounds[bounding]
-    widths = bounds / np.linalg.norm(matrix, axis=1)
-    if 0.0 < widths.min() < THIN:
-        matrix, bounds, turned = _evened(matrix, bounds)
-        basis = basis @ turned
-    return _normalised(block, start + basis @ centroid(matrix, bounds, standard_error, seed))
+    merged = merged_states(block)
+    if merged is None:
+        return _mean_along_lines(block, np.zeros(block.size), seed, standard_error)
+    # States that no constraint distinguishes share equally what their sum T, of density T^(n − 1), has for a mean.
+    powers = merged.sizes.astype(np.float64) - 1.0
+    return merged.shared(_mean_along_lines(merged.block, powers, seed, standard_error))
 
 
 def _normalised(block: Block, theta: Numbers) -> Numbers:
@@ -89,29 +74,6 @@ def _normalised(block: Block, theta: Numbers) -> Numbers:
     theta = np.maximum(theta, 0.0)
     sums = np.add.reduceat(theta, block.distributions[:-1])[block.distribution_of]
     return np.asarray(theta / sums if np.abs(sums - 1.0).max() > ROUNDING else theta, dtype=np.float64)
-
-
-def _evened(matrix: Numbers, bounds: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """The same set in coordinates in which it is about as wide in all directions, and the matrix that leads back."""
-    rows = matrix / bounds[:, None]
-    _, lengths, directions = np.linalg.svd(rows, full_matrices=False)
-    turned = directions.T / np.maximum(lengths, 1e-15 * lengths[0])
-    return rows @ turned, np.ones(len(bounds)), turned
-
-
-def _subspace(block: Block, interior: Interior) -> tuple[Numbers, Numbers]:
-    """θ₀, and Z with a column for each direction that keeps sums, equalities, and what can only be zero."""
-    linear, first, zeros = block.linear, block.distributions[:-1], interior.zero_parameters
-    sums = (np.arange(len(first))[:, None] == block.distribution_of).astype(np.float64)
-    equal = _equal(block, interior)
-    if not equal.any() and not len(zeros):
-        basis = np.eye(block.size)
-        basis[first] -= sums
-        return interior.point, np.delete(basis, first, axis=1)
-    fixed = np.concatenate((sums, linear.take(equal).matrix(block.size).toarray(), np.eye(block.size)[zeros]))
-    targets = np.concatenate((np.ones(len(first)), linear.bounds[equal], np.zeros(len(zeros))))
-    missing = targets - fixed @ interior.point  # linear programs keep equalities to 1e-9 only
-    return interior.point + np.linalg.lstsq(fixed, missing, rcond=None)[0], null_space(fixed).toarray().T
 
 
 def _equal(block: Block, interior: Interior) -> Flags:
@@ -122,15 +84,6 @@ def _equal(block: Block, interior: Interior) -> Flags:
 
 
 # Along lines ----------------------------------------------------------------------------------------------------------
-
-
-def _mean_of_large(block: Block, seed: int, standard_error: float) -> Numbers:
-    """States that no constraint distinguishes share equally what their sum T, of density T^(n − 1), has for a mean."""
-    merged = merged_states(block)
-    if merged is None:
-        return _mean_along_lines(block, np.zeros(block.size), seed, standard_error)
-    powers = merged.sizes.astype(np.float64) - 1.0
-    return merged.shared(_mean_along_lines(merged.block, powers, seed, standard_error))
 
 
 def _mean_along_lines(block: Block, powers: Numbers, seed: int, standard_error: float) -> Numbers:
@@ -155,7 +108,10 @@ def _mean_along_lines(block: Block, powers: Numbers, seed: int, standard_error: 
     start, pairs = _start(block, interior, products, log_bounds), _directions(block, interior)
     if not pairs.shape[0]:
         return _normalised(block, start)
-    lines = Lines(start, np.maximum(linear.bounds - linear.values(start), 0.0), powers, products, log_bounds, seed)
+    slack = np.maximum(linear.bounds - linear.values(start), 0.0)
+    if pairs.shape[0] == 1 and not hard and not powers.any():
+        return _normalised(block, start + _middle(start, slack, pairs.toarray()[0], matrix))
+    lines = Lines(start, slack, powers, products, log_bounds, seed)
 
     def set_directions(directions: csr_array) -> None:
         changes = csr_array(directions @ matrix.T)
@@ -166,10 +122,18 @@ def _mean_along_lines(block: Block, powers: Numbers, seed: int, standard_error: 
     directions = pairs
     set_directions(directions)
     for _ in range(ROUNDS):
-        draws = np.array([lines.sweep(SPACING)[2] for _ in range(SNAPSHOTS)])
+        draws = np.array([lines.sweep(SPACING)[2] for _ in range(min(SNAPSHOTS, PER_DIRECTION * pairs.shape[0]))])
         directions = csr_array(vstack([pairs, _learned(draws)], format="csr"))
         set_directions(directions)
     return _normalised(block, _converged(lines, directions.nnz, standard_error))
+
+
+def _middle(start: Numbers, slack: Numbers, direction: Numbers, matrix: csr_array) -> Numbers:
+    """The step from the start to the middle of what one direction allows."""
+    changes = np.concatenate((-direction, matrix @ direction))
+    room = np.concatenate((start, slack))
+    up, down = changes > _NOTHING, changes < -_NOTHING
+    return np.asarray(0.5 * ((room[up] / changes[up]).min() + (room[down] / changes[down]).max()) * direction)
 
 
 def _converged(lines: Lines, entries: int, standard_error: float) -> Numbers:
