@@ -15,9 +15,7 @@ Before that, the larger of both stands for D, so that no state asks by itself fo
 are violated is settled within F(u): weights can be 1e-8 and penalties 1e6, and a step that knew only the constraints
 violated at its beginning would end far beyond others.
 
-In small blocks the likeliest state of each distribution follows from the others, as Σ θ u = 0, and the minimum under
-the constraints that count is a small dense system. In large ones that would link all states of a distribution with
-each other: there v = √D u and the multipliers of constraints and sums are found by one sparse system,
+Under the constraints that count, v = √D u and the multipliers of constraints and sums are found by one sparse system,
 
     ⎡ 1   Bᵀ ⎤ ⎡ v ⎤   ⎡ w/√D ⎤
     ⎣ B   −S ⎦ ⎣ λ ⎦ = ⎣  −e  ⎦,    B = (J, θ)/√D with rows of length one, S = 1/(2p) of constraints and 0 of sums.
@@ -25,7 +23,7 @@ each other: there v = √D u and the multipliers of constraints and sums are fou
 
 import cython
 import numpy as np
-from cython.cimports.credo.core.cholesky import DenseFactors, SparseFactors
+from cython.cimports.credo.core.cholesky import SparseFactors
 from cython.cimports.libc.math import INFINITY, exp, fabs, isnan, log, log1p, sqrt
 from cython.cimports.libc.stdint import int64_t, uint8_t
 
@@ -37,7 +35,6 @@ SMALLEST_STEP = cython.declare(cython.double, 1e-9)  # of θ: the one before the
 ROUNDING = cython.declare(cython.double, 1e-13)  # the share of F that its differences are right to
 # Steps that lower F by no more than that; with products, steps converge linearly.
 PATIENCE = cython.declare(cython.Py_ssize_t, 20)
-DENSE_STATES = cython.declare(cython.Py_ssize_t, 96)  # free ones, up to which a dense system is the quicker one
 REGULARISATION = cython.declare(cython.double, 1e-14)  # of systems with entries of about one
 REFINEMENTS = cython.declare(cython.Py_ssize_t, 6)
 REFINED = cython.declare(cython.double, 1e-14)  # of the right-hand side: what the equations may be off by
@@ -78,15 +75,7 @@ class SoftmaxPenalty:
     excess: cython.double[::1]
     ahead: cython.double[::1]
     there: cython.double[::1]
-    # the dense system
-    likeliest: int64_t[::1]
-    place: int64_t[::1]
-    named: int64_t[::1]
-    form: cython.double[::1]
-    free_step: cython.double[::1]
-    scale: cython.double[::1]
-    dense: DenseFactors
-    # the sparse one
+    # the system
     sparse: SparseFactors
     entries: cython.double[::1]
     diagonal: cython.double[::1]
@@ -110,11 +99,6 @@ class SoftmaxPenalty:
         self.weights, self.beta, self.log_theta, self.theta, self.slope = np.zeros((5, n))
         self.step, self.aim, self.tried, self.before, self.root = np.zeros((5, n))
         self.excess, self.ahead, self.there = np.zeros((3, m))
-
-    @property
-    def is_large(self) -> bool:
-        """Whether its systems are sparse ones."""
-        return self.states - self.distributions > DENSE_STATES
 
     def cost(self, weights, omega, beta):
         """F and ∂F/∂β."""
@@ -157,18 +141,13 @@ class SoftmaxPenalty:
 
     def _reserve_system(self):
         n, m, k = self.states, self.constraints, self.distributions
-        if self.dense is not None or self.sparse is not None:
-            return
-        if not self.is_large:
-            self.likeliest, self.place = np.zeros(k, dtype=np.int64), np.zeros(n, dtype=np.int64)
-            self.named, self.dense = np.zeros(n - k, dtype=np.int64), DenseFactors(n - k)
-            self.form, self.free_step, self.scale = np.zeros((3, n - k))
+        if self.sparse is not None:
             return
         rows = np.concatenate((self.indices, np.arange(n)))
         owners = np.repeat(np.arange(m), np.diff(self.starts))
         columns = np.concatenate((n + owners, n + m + np.asarray(self.distribution_of)))
         self.sparse = SparseFactors(n + m + k, n, rows, columns)
-        self.entries, self.scale = np.zeros(len(rows)), np.zeros(m + k)
+        self.entries = np.zeros(len(rows))
         self.diagonal, self.regular, self.right = np.zeros((3, n + m + k))
         self.solution, self.residual, self.correction = np.zeros((3, n + m + k))
 
@@ -313,10 +292,7 @@ class SoftmaxPenalty:
         for j in range(self.constraints):
             self.ahead[j] = self.there[j]
         for _ in range(PASSES):
-            if self.sparse is None:
-                self.aim_by_free_states()
-            else:
-                self.aim_by_multipliers()
+            self.aim_by_multipliers()
             length: cython.double = 1.0
             after: cython.double = INFINITY
             for _ in range(HALVINGS):
@@ -359,97 +335,7 @@ class SoftmaxPenalty:
                 value += self.penalty_of(j) * missed * missed
         return value
 
-    # The minimum under the constraints that count, of small blocks ----------------------------------------------------
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def aim_by_free_states(self) -> cython.void:
-        """By the equations of all states but the likeliest of each distribution, scaled to a diagonal of ones."""
-        free: cython.Py_ssize_t = self.states - self.distributions
-        matrix = self.dense.matrix
-        self.set_free()
-        for a in range(free):
-            self.free_step[a] = self.form[a] = 0.0
-            for b in range(a + 1):
-                matrix[a, b] = 0.0
-        for i in range(self.states):
-            self.add_term(i, self.weights[i], self.free_step)
-            self.add_term(i, 1.0, self.form)
-            self.add_square(self.root[i] * self.root[i], 0.0)
-        for j in range(self.constraints):
-            if self.ahead[j] > 0.0 or self.equality[j]:
-                for e in range(self.starts[j], self.starts[j + 1]):
-                    self.add_term(self.indices[e], self.slope_of(j, e), self.form)
-                self.add_square(2.0 * self.penalty_of(j), -self.excess[j])
-        for a in range(free):
-            self.scale[a] = 1.0 / sqrt(matrix[a, a])
-            self.free_step[a] *= self.scale[a]
-            for b in range(a + 1):
-                matrix[a, b] *= self.scale[a] * self.scale[b]
-        self.dense.factorise()
-        self.dense.solve(self.free_step, 0)
-        for i in range(self.states):
-            self.aim[i] = 0.0
-        for i in range(self.states):
-            if self.place[i] >= 0:
-                step = self.free_step[self.place[i]] * self.scale[self.place[i]]
-                k = self.likeliest[self.distribution_of[i]]
-                self.aim[i] += step
-                self.aim[k] -= step * self.theta[i] / self.theta[k]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def set_free(self) -> cython.void:
-        """The likeliest state of each distribution follows from the others, which get places from 0 on."""
-        count: cython.Py_ssize_t = 0
-        for d in range(self.distributions):
-            first = self.distribution_starts[d]
-            last = self.distribution_starts[d + 1]
-            best: cython.Py_ssize_t = first
-            for i in range(first, last):
-                if self.theta[i] > self.theta[best]:
-                    best = i
-            self.likeliest[d] = best
-            for i in range(first, last):
-                self.place[i] = -1
-                if i != best:
-                    self.place[i] = count
-                    count += 1
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def add_term(self, i: cython.Py_ssize_t, factor: cython.double, form: cython.double[::1]) -> cython.void:
-        """Add factor·u_i to a linear form in the steps of the free states."""
-        if self.place[i] >= 0:
-            form[self.place[i]] += factor
-            return
-        d = self.distribution_of[i]
-        for other in range(self.distribution_starts[d], self.distribution_starts[d + 1]):
-            if other != i:
-                form[self.place[other]] -= factor * self.theta[other] / self.theta[i]
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def add_square(self, factor: cython.double, target: cython.double) -> cython.void:
-        """Add the equations of ½·factor·(form − target)²; the form is zero afterwards."""
-        count: cython.Py_ssize_t = 0
-        for a in range(self.states - self.distributions):
-            if self.form[a] != 0.0:
-                self.named[count] = a
-                count += 1
-        for k in range(count):
-            a = self.named[k]
-            self.free_step[a] += factor * target * self.form[a]
-            for other in range(k + 1):
-                self.dense.matrix[a, self.named[other]] += factor * self.form[a] * self.form[self.named[other]]
-        for k in range(count):
-            self.form[self.named[k]] = 0.0
-
-    # The same of large blocks -----------------------------------------------------------------------------------------
+    # The minimum under the constraints that count ---------------------------------------------------------------------
 
     @cython.cfunc
     @cython.nogil

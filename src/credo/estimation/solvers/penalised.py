@@ -26,6 +26,7 @@ GRADIENT_TOLERANCE = 1e-9  # where each round ends
 STATIONARY = 1e-6  # a gradient above this, in nats a datum, is that of a training that was cut short
 NEWTON_STEPS = 100  # at most, in a round
 SMALLEST_START = 1e-12  # θ: from zero there is no way back
+LARGE = 96  # free states, above which training begins near the optimum
 SMOOTHING = 1e-6  # pseudo-counts a state: a softmax cannot leave zero
 LOG_ZERO = -30.0  # a product that has to vanish has to fall below e⁻³⁰
 
@@ -92,7 +93,8 @@ class PenalisedObjective:
         constraints, is the quickest way to its neighbourhood.
         """
         task, linear = self.task, self.task.block.linear
-        if task.block.products or not self.program.is_large:
+        free = task.block.size - len(task.block.configurations)
+        if task.block.products or free <= LARGE:
             return np.zeros(task.block.size)
         penalties = np.where(linear.hard, omega, self.penalties[: len(linear)])
         some = penalties > 0.0
