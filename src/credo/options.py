@@ -160,7 +160,8 @@ class PosteriorOptions:
     thinning : int
         Steps from one draw that is kept to the next.
     max_draws : int
-        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`.
+        Draws of each chain up to which it goes on while some numbers have not mixed, as far as they fit into memory; at
+        least `draws`.
 
     Raises
     ------
@@ -177,7 +178,7 @@ class PosteriorOptions:
     draws: int = 250
     warmup: int = 200
     thinning: int = 1
-    max_draws: int = 1000
+    max_draws: int = 2000
 
     def __post_init__(self) -> None:
         for name, least in (("chains", 1), ("draws", 1), ("warmup", 0), ("thinning", 1), ("max_draws", 1)):

@@ -12,7 +12,7 @@ cdef class AdditiveBase:
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
     cdef double[:, ::1] effects, g_effects, ratios
     cdef double[::1] total, weight, level, pull, widths
-    cdef double least_unseen, share_spread
+    cdef double least_unseen, share_spread, factor
     cdef double log_step, mean_log_step, adapted, made, accepted
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
@@ -29,6 +29,13 @@ cdef class AdditiveBase:
     cdef bint has_sign(self, Py_ssize_t p, double sign) noexcept nogil
     cdef void move(self, bint adapting) noexcept nogil
     cdef void flip_signs(self) noexcept nogil
+    cdef void leap(self) noexcept nogil
+    cdef void rescale(self) noexcept nogil
+    cdef void slide(self, Py_ssize_t width, double spread, double square, double count) noexcept nogil
+    cdef double squares(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef void multiply(self, Py_ssize_t first, Py_ssize_t last, double factor) noexcept nogil
+
+    cdef double redraw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t draw_prior_component(self) noexcept nogil
     cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, const double* counts, bint seen, double* out) noexcept nogil

@@ -29,7 +29,10 @@ from cython.cimports.libc.math import INFINITY, ceil, exp, fabs, log, sqrt
 from cython.cimports.libc.stdint import int32_t, int64_t
 
 MOST_STEPS = cython.declare(cython.Py_ssize_t, 32)
+SLIDES = cython.declare(cython.Py_ssize_t, 4)  # of each width along the points with the same effects
+LEAPS = cython.declare(cython.Py_ssize_t, 2)  # for each trajectory
 JITTER = cython.declare(cython.double, 1.5)
+SHORT = cython.declare(cython.double, 0.3)  # the share of trajectories with steps for narrower places than most
 LENGTH = cython.declare(cython.double, 2.0)  # of a trajectory, in units of the coordinates' deviations
 TARGET = cython.declare(cython.double, 0.8)  # the share of trajectories to accept
 BARRED = -1000.0  # added to the logarithm of a probability that is zero
@@ -418,6 +421,8 @@ class AdditiveBase:
         step = exp(self.log_step if adapting else self.mean_log_step)
         if not adapting:
             step *= exp(JITTER * (uniform(cython.address(self.random[0])) - 0.8))
+            if uniform(cython.address(self.random[0])) < SHORT:
+                step *= exp(-3.0 * uniform(cython.address(self.random[0])))
         for i in range(D):
             self.momentum[i] = normal(cython.address(self.random[0])) / sqrt(self.variance[i])
             before -= 0.5 * self.momentum[i] * self.momentum[i] * self.variance[i]
@@ -487,6 +492,145 @@ class AdditiveBase:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def rescale(self) -> cython.void:
+        """Draw widths given the effects, not given the coordinates: those are divided by what widths are multiplied by.
+
+        Where rows say much about effects and little about widths, trajectories in coordinates hardly move widths
+        [Yu and Meng, 2011]. The base stays, so nothing but priors and the change of volume decides.
+        """
+        p: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        rests: cython.Py_ssize_t = K + self.increments
+        first: cython.Py_ssize_t
+        last: cython.Py_ssize_t
+        widths: cython.Py_ssize_t = self.first_width(0)
+        if self.parents == 0 or self.seen_count == 0:
+            return
+        self.slide(widths, self.spreads[0], self.squares(0, widths), widths)
+        self.multiply(0, widths, self.factor)
+        for p in range(self.parents):
+            first, last = K + self.first_increment[p], K + self.first_increment[p + 1]
+            self.slide(self.first_width(1) + p, self.spreads[1], self.squares(first, last), last - first)
+            self.multiply(first, last, self.factor)
+            if K > 2:
+                first, last = rests + self.first_increment[p] * K, rests + self.first_increment[p + 1] * K
+                self.slide(self.first_width(2) + p, self.spreads[2], self.squares(first, last), last - first)
+                self.multiply(first, last, self.factor)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def slide(
+        self, width: cython.Py_ssize_t, spread: cython.double, square: cython.double, count: cython.double
+    ) -> cython.void:
+        """Move the coordinate of a width, and set the `factor` of the `count` coordinates whose squares sum to this."""
+        i: cython.Py_ssize_t
+        change: cython.double
+        ratio: cython.double
+        self.factor = 1.0
+        for i in range(SLIDES):
+            change = normal(cython.address(self.random[0])) * exp(1.5 * normal(cython.address(self.random[0])) - 1.0)
+            ratio = exp(-spread * change)
+            if log(uniform(cython.address(self.random[0]))) < (
+                -change * (self.x[width] + 0.5 * change)
+                - 0.5 * square * self.factor * self.factor * (ratio * ratio - 1.0)
+                - count * spread * change
+            ):
+                self.x[width] += change
+                self.factor *= ratio
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def squares(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.double:
+        i: cython.Py_ssize_t
+        total: cython.double = 0.0
+        for i in range(first, last):
+            total += self.x[i] * self.x[i]
+        return total
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def multiply(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t, factor: cython.double) -> cython.void:
+        i: cython.Py_ssize_t
+        for i in range(first, last):
+            self.x[i] *= factor
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def leap(self) -> cython.void:
+        """Propose a point far away, which trajectories do not reach where the density between is small.
+
+        Two components exchange their shares, all shares are drawn from their prior, or the effects of one parent are:
+        anew, or turned around.
+        """
+        i: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        h: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        rests: cython.Py_ssize_t = self.states + self.increments
+        K: cython.Py_ssize_t = self.states
+        used: cython.Py_ssize_t = self.components - self.unused
+        level: cython.double
+        before: cython.double
+        after: cython.double
+        kind: cython.double = uniform(cython.address(self.random[0]))
+        if self.parents == 0 or self.seen_count == 0:
+            return
+        before = self.density()
+        for i in range(self.coordinates):
+            self.old[i] = self.x[i]
+        if kind < 0.4 and used > 1:
+            g = self.unused + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * used)
+            h = self.unused + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * used)
+            level = self.share_centres[g] + self.share_spread * self.x[self.effects_end + g]
+            self.x[self.effects_end + g] = (self.share_centres[h] - self.share_centres[g]) / self.share_spread + self.x[
+                self.effects_end + h
+            ]
+            self.x[self.effects_end + h] = (level - self.share_centres[h]) / self.share_spread
+        elif kind < 0.6:
+            before += self.redraw(self.effects_end + self.unused, self.effects_end + self.components)
+        else:
+            p = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * self.parents)
+            if kind < 0.8:
+                before += self.redraw(K + self.first_increment[p], K + self.first_increment[p + 1])
+                before += self.redraw(self.first_width(1) + p, self.first_width(1) + p + 1)
+                if K > 2:
+                    before += self.redraw(rests + self.first_increment[p] * K, rests + self.first_increment[p + 1] * K)
+                    before += self.redraw(self.first_width(2) + p, self.first_width(2) + p + 1)
+            else:
+                for u in range(self.first_increment[p], self.first_increment[p + 1]):
+                    self.x[K + u] *= -1.0
+                    if K > 2:
+                        for i in range(K):
+                            self.x[rests + u * K + i] *= -1.0
+        after = self.density()
+        if not log(uniform(cython.address(self.random[0]))) < after - before:
+            for i in range(self.coordinates):
+                self.x[i] = self.old[i]
+            self.compute_shares()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def redraw(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.double:
+        """Draw coordinates from their prior; by how much the logarithm of their prior density grew."""
+        i: cython.Py_ssize_t
+        change: cython.double = 0.0
+        for i in range(first, last):
+            change += 0.5 * self.x[i] * self.x[i]
+            self.x[i] = normal(cython.address(self.random[0]))
+            change -= 0.5 * self.x[i] * self.x[i]
+        return change
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def draw_component(self, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """z of a configuration with coordinates, given its counts and its base."""
         g: cython.Py_ssize_t
@@ -545,7 +689,10 @@ class AdditiveBase:
         """Move the base, then draw the component of each configuration."""
         i: cython.Py_ssize_t
         with cython.nogil:
+            self.rescale()
             self.move(adapting)
+            for i in range(LEAPS):
+                self.leap()
             self.flip_signs()
             self.density()
             for i in range(self.seen_count):

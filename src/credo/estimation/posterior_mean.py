@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -21,6 +22,7 @@ from credo.estimation.solution import Solution, violated_findings
 from credo.estimation.solvers.block_estimates import estimate_blocks
 from credo.estimation.solvers.products import with_products
 from credo.findings import Finding
+from credo.memory import memory_limit_or_default
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.sampler import IncompleteRows, posterior
 from credo.tolerances import EQUALITY_WIDTH
@@ -48,6 +50,10 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
     )
     cost = Cost(float(COPIES * 8 * options.chains * options.draws * size), 0.0)
     check_memory(cost, problem.settings.memory_limit, f"The draws of {len(problem.model.names)} CPTs", FEWER)
+    fitting = int(
+        memory_limit_or_default(problem.settings.memory_limit) // (COPIES * 8 * options.chains * max(1, size))
+    )
+    options = replace(options, max_draws=max(options.draws, min(options.max_draws, fitting)))
     result = posterior(
         problem.model.network,
         problem.model.names,

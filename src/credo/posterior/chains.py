@@ -16,6 +16,7 @@ from credo.posterior.trajectories import Smooth, Trajectories
 from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
+MORE_UPDATES = 4  # of the bases that mix slowly, in a step
 LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 ROUNDS = 2  # in which linked distributions move, for each step of the bases
 
@@ -60,6 +61,7 @@ class Chain:
         self._counts = np.ascontiguousarray(counts[model.cells])
         self._whole = start.copy()
         self._support = np.zeros(0 if doubts is None else len(doubts))
+        self._updates = [1] * len(model.families)
         base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
         shared = np.concatenate((constants.centres, np.zeros(2 * len(strengths))))
         centres, share_centres, root_centres = np.split(shared, [3, 3 + len(strengths)])
@@ -139,6 +141,12 @@ class Chain:
         for (family, parent), (rising, falling) in sums.items():
             self.families[family].set_doubt(parent, rising, falling)
 
+    def move_more(self, doubtful: Flags) -> None:
+        """Move the bases of CPTs with doubtful cells, (cells of the layout,), more often in each step from now on."""
+        for number, family in enumerate(self.model.families):
+            if doubtful[family.cells].any():
+                self._updates[number] = MORE_UPDATES
+
     def step(self, adapting: bool) -> None:
         """Move everything once."""
         if self._doubts is not None:
@@ -149,8 +157,9 @@ class Chain:
             for family in self.families:
                 family.count()
         self.prior.update(adapting)
-        for family in self.families:
-            family.update(adapting)
+        for family, updates in zip(self.families, self._updates, strict=True):
+            for _ in range(updates):
+                family.update(adapting)
         self._linked.look_at_base()
         self._linked.sweep(ROUNDS)
         if self._trajectories is not None:

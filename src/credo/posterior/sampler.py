@@ -225,11 +225,15 @@ def _run(
                 truth[number, draw] = chain.truth
         sizes, mixed = effective_sizes(kept), r_hat(kept)
         varying = kept.std(axis=(0, 1)) > NO_DEVIATION
-        good = not (((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying).any()
-        good = good and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
+        doubtful = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
+        good = not doubtful.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
         first = kept.shape[1]
         if good or first >= options.max_draws:
             return kept, truth, sizes, mixed
+        slow = np.zeros(size, dtype=np.bool_)
+        slow[cells] = doubtful
+        for chain in chains:
+            chain.move_more(slow)
         more = np.empty((len(chains), min(2 * first, options.max_draws), len(cells)))
         more[:, :first] = kept
         longer = np.zeros((*more.shape[:2], truth.shape[2]), dtype=np.bool_)
