@@ -9,7 +9,7 @@ import numpy as np
 
 import credo
 from credo.knowledge.query import Query
-from credo.knowledge.spoken import about
+from credo.knowledge.verbal_statements import about
 from credo.questions.next_questions import Candidate, candidates, configuration_probabilities
 from experiments.running import SHARED, Job, Record
 

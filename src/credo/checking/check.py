@@ -32,8 +32,8 @@ from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.evidence import Evidence, curve, understood
 from credo.knowledge.sources import is_knowledge
-from credo.knowledge.spoken import is_spoken
 from credo.knowledge.statements import Influence, Statement, Synergy
+from credo.knowledge.verbal_statements import is_verbal
 from credo.options import TableFormat, resolve_seed
 from credo.progress import (
     CHECKING_KNOWLEDGE,
@@ -211,7 +211,7 @@ def _check(
         readings=tuple(
             f"{words_of(each)}: {_understood(each) if isinstance(each, Evidence) else to_text(each)}"
             for each in knowledge.statements
-            if isinstance(each, Evidence) or is_spoken(each)
+            if isinstance(each, Evidence) or is_verbal(each)
         ),
         curves=expert_curves(knowledge.statements),
         notes=tuple(f"{references[number].subject} {sentence}" for number, sentence in summary.notes),

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from credo.knowledge import expressions, names, spoken
+from credo.knowledge import expressions, names, verbal_statements
 from credo.knowledge.comparison import complete_comparison
 from credo.knowledge.comparison_mistakes import Compared
 from credo.knowledge.declarations import DECLARATIONS, Declaration
@@ -358,7 +358,7 @@ def grammar_rules() -> SimpleNamespace:
     functions = {
         **names.GRAMMAR_RULES,
         **expressions.GRAMMAR_RULES,
-        **spoken.GRAMMAR_RULES,
+        **verbal_statements.GRAMMAR_RULES,
         "statement": _parse_statement,
         "margin": _parse_amount("margin"),
         "within": _parse_amount("within"),

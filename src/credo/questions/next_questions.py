@@ -30,8 +30,8 @@ from credo.knowledge.influence import Influence
 from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.names import name_text
 from credo.knowledge.query import Query
-from credo.knowledge.spoken import about
 from credo.knowledge.state_order import LISTED
+from credo.knowledge.verbal_statements import about
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.posterior.draws import MOST_DRAWS, PosteriorResult, cpts_under_draws, draw_count

@@ -9,7 +9,7 @@ import credo
 from credo import Knowledge, Network
 from credo.constraints.lower import lower
 from credo.explain.violations import network_amount, only_checked, violations_of
-from credo.knowledge.spoken import SCALE, about
+from credo.knowledge.verbal_statements import SCALE, about
 from credo.testing import random_network
 
 CLINIC = Network(
@@ -103,12 +103,12 @@ def rows(knowledge: Knowledge) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("sentence", [each for each in READ if "shoe" not in each])
 def test_a_sentence_means_its_formula(sentence: str) -> None:
-    spoken, written = Knowledge(CLINIC, sentence), Knowledge(CLINIC, READ[sentence])
-    assert rows(spoken) == rows(written)
-    assert not lower(spoken).unlowered
-    assert Knowledge(CLINIC, spoken.to_text()) == spoken
-    assert spoken.statements[0].span is not None
-    assert sentence.partition(" #")[0].removesuffix(".") in str(spoken)
+    said, written = Knowledge(CLINIC, sentence), Knowledge(CLINIC, READ[sentence])
+    assert rows(said) == rows(written)
+    assert not lower(said).unlowered
+    assert Knowledge(CLINIC, said.to_text()) == said
+    assert said.statements[0].span is not None
+    assert sentence.partition(" #")[0].removesuffix(".") in str(said)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_a_sentence_means_its_formula(sentence: str) -> None:
     ],
 )
 def test_a_sentence_about_several_cpts_means_its_formula(sentence: str, formula: str) -> None:
-    spoken, written = Knowledge(CLINIC, sentence), Knowledge(CLINIC, formula)
-    assert lower(spoken).network_constraints == lower(written).network_constraints
-    assert Knowledge(CLINIC, spoken.to_text()) == spoken
+    said, written = Knowledge(CLINIC, sentence), Knowledge(CLINIC, formula)
+    assert lower(said).network_constraints == lower(written).network_constraints
+    assert Knowledge(CLINIC, said.to_text()) == said
 
 
 def test_the_scale_of_verbal_probabilities_covers_zero_to_one() -> None:

@@ -68,7 +68,7 @@ _WORDS = re.compile(
 _NAMED = re.compile(r"""P\s*\([^)]*\)|"[^"]*"|'[^']*'""")
 
 
-def is_spoken(statement: StatementBase) -> bool:
+def is_verbal(statement: StatementBase) -> bool:
     """Whether a comparison was written in words, so that its numbers are not all to be seen."""
     if not isinstance(statement, Comparison) or statement.span is None:
         return False
