@@ -266,6 +266,7 @@ export function App() {
   const opened = useStudio((s) => s.opened);
   const state = useStudio((s) => s.state);
   const panel = useStudio((s) => s.panel);
+  const isStale = useStudio((s) => Boolean(s.fit) && s.changes.length > 0);
   const view = useStudio((s) => s.view);
   const dialog = useStudio((s) => s.dialog);
   const error = useStudio((s) => s.error);
@@ -319,7 +320,7 @@ export function App() {
               </button>
             ))}
           </div>
-          <div className="panel" key={panel} role="tabpanel" id="panel" aria-labelledby={`tab-${panel}`} tabIndex={0}>
+          <div className={isStale ? "panel stale" : "panel"} key={panel} role="tabpanel" id="panel" aria-labelledby={`tab-${panel}`} tabIndex={0}>
             <h2 className="hidden">{PANELS.find(([id]) => id === panel)?.[1]}</h2>
             <Shown />
           </div>

@@ -209,7 +209,12 @@ def test_states_are_renamed_moved_and_cut(tab: Tab) -> None:
     expect(page.locator(".cm-content")).to_contain_text("age: young < 50 <= old")
     page.get_by_label("New name of age").fill("years")
     page.get_by_role("button", name="Rename").click()
-    expect(page.locator(".cm-content")).to_contain_text("years raises disease")
+    expect(page.get_by_role("alert")).to_contain_text("age is a column of the table")
+    write(page, "variable old_ecg: no, yes\nold_ecg raises ecg\n")
+    page.get_by_role("combobox", name="Variable").select_option("old_ecg")
+    page.get_by_label("New name of old_ecg").fill("ecg_before")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.locator(".cm-content")).to_contain_text("ecg_before raises ecg")
 
 
 @pytest.mark.slow

@@ -70,6 +70,13 @@ def test_evidence_does_not_act_over_an_arrow_that_is_gone(learned_heart: Path) -
 def test_what_changed_is_said_and_gone_when_it_is_taken_back(learned_heart: Path) -> None:
     with started(learned_heart) as studio:
         text = text_of(studio)
+        said = "P(disease=1 | age=young, smoker=no, pressure=normal) is at least 30%"  # not what it is turned into
+        answer = studio.change(f"{text}{said}\n").json()
+        assert answer["changes"] == [f"A statement is new: line 19, “{said}”."]
+        lines = text.split("\n")
+        answer = studio.change("\n".join(each for each in lines if "is at most 5%" not in each)).json()
+        gone = "P(disease=1 | age=young, smoker=no, pressure=normal) is at most 5%"
+        assert answer["changes"] == [f"A statement is gone: “{gone}”."]
         answer = studio.change(text + "disease raises ecg\n").json()
         assert answer["changes"] == ["A statement is new: line 19, “disease raises ecg”."]
         assert set(bars(studio)["bars"]) == {"age", "smoker", "pressure", "disease", "ecg"}

@@ -33,6 +33,8 @@ def test_numbers_stay_with_their_states_and_say_that_they_are_old(learned_tab: T
     expect(page.get_by_label("State 1", exact=True)).to_have_value("1")  # Draw and the arrows agree
     assert {state(page, "disease", each).get_attribute("title") for each in "01"} == before
     expect(page.locator(".node.stale").first).to_be_visible()
+    page.get_by_role("tab", name="Ask").click()
+    expect(page.locator("ul.target")).to_have_css("filter", "grayscale(1)")
     page.reload()
     expect(page.get_by_text(STALE)).to_be_visible()
     expect(state(page, "disease", "1")).to_have_attribute("title", re.compile("%"))
@@ -47,6 +49,8 @@ def test_learning_again_makes_the_numbers_current(learned_tab: Tab) -> None:
     expect(page.get_by_role("status").filter(has_text=STALE)).to_contain_text("line 19, “disease raises ecg”")
     page.get_by_role("button", name="Learn again").click()
     expect(page.get_by_text(STALE)).to_have_count(0)
+    page.get_by_role("tab", name="Ask").click()
+    expect(page.locator("ul.target")).to_have_css("filter", "none")
     expect(page.locator(".node.stale")).to_have_count(0)
 
 

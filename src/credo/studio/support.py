@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from credo.io.origin import fingerprint
-from credo.knowledge import Knowledge
+from credo.knowledge import Knowledge, words_of
 from credo.knowledge.statements import to_text
 from credo.model.network import Network
 from credo.results.fit_results import Fit
@@ -90,11 +90,12 @@ def _order_changes(learned: Knowledge, present: Knowledge) -> Iterator[str]:
 
 
 def _statement_changes(learned: Knowledge, present: Knowledge) -> Iterator[str]:
-    old, new = (Counter(to_text(each) for each in knowledge) for knowledge in (learned, present))
-    lines = {to_text(each): each.span.line for each in present if each.span is not None and each.span.line}
-    added = [f"line {lines[text]}, “{_short(text)}”" if text in lines else f"“{_short(text)}”" for text in new - old]
+    old, new = (Counter(map(to_text, knowledge)) for knowledge in (learned, present))
+    words = {to_text(each): f"“{_short(words_of(each))}”" for each in (*learned, *present)}
+    lines = {to_text(each): f"line {each.span.line}, " for each in present if each.span is not None and each.span.line}
+    added = [f"{lines.get(text, '')}{words[text]}" for text in new - old]
     yield from _few("A statement is new: {}.", "Statements are new: {}.", added)
-    yield from _few("A statement is gone: {}.", "Statements are gone: {}.", [f"“{_short(each)}”" for each in old - new])
+    yield from _few("A statement is gone: {}.", "Statements are gone: {}.", [words[text] for text in old - new])
 
 
 def _table_changes(fit: Fit, table: OpenTable | None) -> Iterator[str]:
