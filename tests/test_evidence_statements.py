@@ -458,3 +458,27 @@ def test_python_refuses_what_the_text_refuses() -> None:
 
 
 NET = credo.Network({"smoke": ["no", "yes"], "lung": ["no", "yes"]}, {"lung": ["smoke"]})
+
+
+def test_studies_that_vary_contribute_as_in_a_random_effects_analysis() -> None:
+    """Shares against w_i / Σ w, w_i = 1 / (σ_i² + τ²), with the τ² that the posterior has."""
+    studies = [(30, 300), (45, 150), (8, 200), (300, 1500)]
+    lines = [
+        f'in "study {k}" {ill} of {n} had lung=yes with between-study variation' for k, (ill, n) in enumerate(studies)
+    ]
+    fit = credo.fit(
+        "variable lung: no, yes\n" + "\n".join(lines), posterior=credo.PosteriorOptions(draws=4000, max_draws=4000)
+    )
+    used = evidence_used(fit.knowledge, fit._problem, fit.posterior, fit.network.cpts)
+    shares = np.array([each.share for each in used])
+    log_odds = np.array([np.log(ill / (n - ill)) for ill, n in studies])
+    errors = np.array([1 / ill + 1 / (n - ill) for ill, n in studies])
+    scales, mean = np.linspace(0.0, 2.5, 251), np.linspace(-5.0, 1.0, 1201)
+    variance = errors[:, None] + scales**2  # (studies, scales)
+    logs = -0.5 * ((log_odds[:, None, None] - mean) ** 2 / variance[..., None] + np.log(variance)[..., None]).sum(
+        axis=0
+    )
+    chance = np.exp(logs - 0.5 * (scales[:, None] / 0.5) ** 2 - logs.max()).sum(axis=1)
+    expected = 1.0 / (errors + chance @ scales**2 / chance.sum())
+    assert shares / shares.sum() == pytest.approx(expected / expected.sum(), rel=0.15)
+    assert shares[3] / shares[0] < 1.6  # not as 1,500 is to 300

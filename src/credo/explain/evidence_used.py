@@ -22,7 +22,7 @@ from credo.knowledge.evidence import (
 )
 from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import percent_digits
-from credo.statistics.evidence import EvidenceDensity, measured
+from credo.statistics.evidence import EvidenceDensity, learned_variation, measured, number_of
 from credo.types import Numbers
 
 LEVEL = 0.95
@@ -47,8 +47,8 @@ class EvidenceUsed:
     result
         What was learned, with its 95% interval where there are draws.
     share
-        How much of what is known of the number it contributed by itself: its precision divided by that of the result;
-        None without draws, and where the variation between studies is learned.
+        How much of what is known of the number it contributed by itself: its precision divided by that of the result.
+        None without draws.
     weight
         Which part of its cases counts, where its expert may be wrong; None for all others.
     """
@@ -146,20 +146,34 @@ def _texts(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> tuple[s
 
 def _share(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> float | None:
     """Var(result) / Var(by itself): n / N where n of N cases come from a study, and the same for any other number."""
-    if len(thetas) < 2 or (not isinstance(record, Cases) and record.is_learned):
+    if len(thetas) < 2:
         return None
+    variation = 0.0 if isinstance(record, Cases) else _variation(record, problem, thetas)
     if isinstance(record, LogRatioEvidence):
         values = _ratios(record, problem, thetas)
-        return float(min(1.0, values.var() / (record.error**2 + (record.variation or 0.0) ** 2)))
+        return float(min(1.0, values.var() / (record.error**2 + variation**2)))
     if isinstance(record, CountEvidence):
         values = EvidenceDensity.of([_plain(record)], problem.layout, problem.model.network).probabilities(thetas)[:, 0]
-        variation = record.variation or 0.0
     else:
         first = problem.layout.offsets[record.variable] + record.configuration * len(record.counts)
-        values, variation = thetas[:, first + _chosen(record)[0]], 0.0
+        values = thetas[:, first + _chosen(record)[0]]
     spread = values.mean() * (1.0 - values.mean())
     own = spread / sum(record.counts) + (variation * spread) ** 2
     return float(min(1.0, values.var() / own)) if own > 0.0 else None
+
+
+def _variation(record: CountEvidence | LogRatioEvidence, problem: Problem, thetas: Numbers) -> float:
+    """How far studies of the same number vary, on the scale of its measure."""
+    if not record.is_learned:
+        return record.variation or 0.0
+    measure, asked = number_of(record)
+    same = [
+        each
+        for each in ([] if problem.model.stated is None else problem.model.stated.evidence)
+        if not isinstance(each, Cases) and each.is_learned and number_of(each) == (measure, asked)
+    ]
+    density = EvidenceDensity.of([record], problem.layout, problem.model.network)
+    return learned_variation(measure, same, density.probabilities(thetas))
 
 
 def _plain(record: CountEvidence) -> CountEvidence:

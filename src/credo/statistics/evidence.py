@@ -185,6 +185,13 @@ def measured(measure: str, probabilities: Numbers) -> tuple[Numbers, Numbers]:
     return np.log(p) - np.log(q), np.column_stack([1.0 / p, -1.0 / q])
 
 
+def number_of(record: CountEvidence | LogRatioEvidence) -> tuple[str, tuple[NetworkProbability, ...]]:
+    """What evidence is about: a measure, and the probabilities that it compares."""
+    if isinstance(record, CountEvidence):
+        return LOG_ODDS, record.probabilities
+    return record.measure, (record.first, record.second)
+
+
 def _quantities(records: Sequence[EvidenceRecord], numbers: dict[NetworkProbability, int]) -> list[_Quantity]:
     """What evidence is about; studies of one quantity whose variation is learned belong together."""
     found: list[_Quantity] = []
@@ -192,9 +199,8 @@ def _quantities(records: Sequence[EvidenceRecord], numbers: dict[NetworkProbabil
     for record in records:
         if isinstance(record, Cases):
             continue
-        asked = record.probabilities if isinstance(record, CountEvidence) else (record.first, record.second)
+        measure, asked = number_of(record)
         places = [numbers.setdefault(each, len(numbers)) for each in asked]
-        measure = LOG_ODDS if isinstance(record, CountEvidence) else record.measure
         if record.is_learned:
             together.setdefault((measure, *places), []).append(record)
         elif isinstance(record, CountEvidence) and record.variation is None:
@@ -218,6 +224,14 @@ def _tabulated(
     from scipy.interpolate import CubicSpline
     from scipy.special import logsumexp
 
+    grid, total = _likelihoods(measure, records, scales)
+    return _OfOneNumber(places, measure, CubicSpline(grid, logsumexp(total + log_prior[:, None], axis=0)))
+
+
+def _likelihoods(
+    measure: str, records: Sequence[CountEvidence | LogRatioEvidence], scales: Numbers
+) -> tuple[Numbers, Numbers]:
+    """A grid of x, and log Π_i L_i(x, s) there, (scales, grid)."""
     if measure == LOG_ODDS:
         grid = _LOG_ODDS
     else:
@@ -232,7 +246,22 @@ def _tabulated(
     total = np.zeros((len(scales), len(grid)))
     for record in records:
         total += np.stack([_log_likelihood(record, grid, float(scale)) for scale in scales])
-    return _OfOneNumber(places, measure, CubicSpline(grid, logsumexp(total + log_prior[:, None], axis=0)))
+    return grid, total
+
+
+def learned_variation(
+    measure: str, records: Sequence[CountEvidence | LogRatioEvidence], probabilities: Numbers
+) -> float:
+    """√E[s² | studies], how far studies of one number vary, where it has the value that draws of probabilities give it.
+
+    `probabilities` are those that the number is of, (draws, places).
+    """
+    numbers, _ = measured(measure, np.clip(probabilities, LEAST, 1.0 - LEAST))
+    grid, total = _likelihoods(measure, records, _SCALES)
+    logs = np.stack([np.interp(numbers, grid, own) for own in total]) - 0.5 * ((_SCALES / HETEROGENEITY) ** 2)[:, None]
+    chances = np.exp(logs - logs.max(axis=0))
+    chances /= chances.sum(axis=0)
+    return float(np.sqrt((_SCALES**2) @ chances.mean(axis=1)))
 
 
 def _log_likelihood(record: CountEvidence | LogRatioEvidence, grid: Numbers, scale: float) -> Numbers:
