@@ -46,25 +46,19 @@ def test_the_strength_by_hand_for_two_members() -> None:
             prior += density / density.sum()
     chances = prior * likelihoods
     chances /= chances.sum()
-    first = [sum(p * worth(k, 50, c) for p, c in zip(chances, STRENGTHS, strict=True)) for k in (20, 30)]
-    assert pooled(counts)[0, 0] == pytest.approx(first)
+    sizes = np.array([worth(20, 50, c) + worth(30, 50, c) for c in STRENGTHS])
+    size = 1.0 / (chances / (sizes + 1.0)).sum() - 1.0  # the variance of the mixture, in units of m (1 − m)
+    assert pooled(counts)[0, 0] == pytest.approx([0.4 * size, 0.6 * size])
 
 
-def test_a_cpt_with_few_cases_is_as_alike_as_the_others() -> None:
-    rng = np.random.default_rng(3)
-    few = np.array([[[2.0, 1.0]], [[1.0, 2.0]], [[3.0, 1.0]]])
-    alike = [np.tile(rng.multinomial(3000, [0.3, 0.7]).astype(float), (3, 4, 1)) for _ in range(5)]
-    unlike = [rng.multinomial(3000, rng.dirichlet([1, 1], size=(3, 4))).astype(float) for _ in range(5)]
-    borrowed = [pooled_cases(few, strength_chances([few, *others])[0]).sum() for others in (alike, unlike)]
-    assert borrowed[0] > 0.9 * 2 * few.sum()
-    assert borrowed[1] < 0.5 * borrowed[0]
-
-
-def test_members_without_anything_in_common_borrow_nearly_nothing() -> None:
-    rng = np.random.default_rng(1)
-    tables = [rng.multinomial(100, rng.dirichlet([1, 1, 1], size=(5, 6))).astype(float) for _ in range(6)]
-    for chances, counts in zip(strength_chances(tables), tables, strict=True):
-        assert pooled_cases(counts, chances).sum(axis=-1).max() < 2.0
+def test_members_that_are_equal_or_unlike_keep_a_wide_prior() -> None:
+    """Where half of the probability is on no pooling, thousands of cases of others cannot count as hundreds."""
+    counts = np.array([[[27.0, 93.0]], [[1320.0, 2680.0]], [[2.0, 1.0]]])
+    chances = np.zeros(len(STRENGTHS))
+    chances[[0, -1]] = 0.5
+    assert pooled_cases(counts, chances)[0].sum() == pytest.approx(1.0, abs=0.01)
+    chances[[0, -1]] = 0.0, 1.0
+    assert pooled_cases(counts, chances)[0].sum() == pytest.approx(4003, rel=0.01)
 
 
 def test_a_large_member_does_not_drown_small_ones_that_agree() -> None:

@@ -54,15 +54,24 @@ def pooled_cases(counts: Numbers, chances: Numbers) -> Numbers:
 
     `counts` are the members' own cases, of the same shape, `chances` how probable each strength is.
     """
-    parts = (chance * _from_others(counts, strength) for chance, strength in zip(chances, STRENGTHS, strict=True))
-    return np.asarray(sum(parts), dtype=np.float64)
+    return _on_average([_from_others(counts, strength) for strength in STRENGTHS], chances)
 
 
 def cases_for_a_new_member(counts: Numbers, chances: Numbers) -> Numbers:
     """What all members are worth to one of which nothing is known, (configurations, states)."""
-    strengths = zip(chances, STRENGTHS, strict=True)
-    parts = (chance * _worth(_as_common(counts, strength).sum(axis=0), strength) for chance, strength in strengths)
-    return np.asarray(sum(parts), dtype=np.float64)
+    return _on_average([_worth(_as_common(counts, strength).sum(axis=0), strength) for strength in STRENGTHS], chances)
+
+
+def _on_average(cases: Sequence[Numbers], chances: Numbers) -> Numbers:
+    """The cases of the Dirichlet distribution that has the mean and, nearly, the variance of the mixture of those.
+
+    A variance is 1 / (w + 1) of its distribution's: where members may be equal or unlike, it is wide.
+    """
+    sizes = [own.sum(axis=-1, keepdims=True) for own in cases]
+    mean = sum(p * own / np.maximum(size, _TINY) for p, own, size in zip(chances, cases, sizes, strict=True))
+    seen = sum(p * (size > 0.0) for p, size in zip(chances, sizes, strict=True))
+    spread = sum(p / (size + 1.0) for p, size in zip(chances, sizes, strict=True))
+    return np.asarray(np.maximum(1.0 / spread - 1.0, 0.0) * mean / np.maximum(seen, _TINY), dtype=np.float64)
 
 
 def _from_others(counts: Numbers, strength: float) -> Numbers:
