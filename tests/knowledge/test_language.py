@@ -40,6 +40,18 @@ def can_be_true(text):
     return all(mistake.kind != "never-true" for mistake in parse_line(text)[1])
 
 
+def test_a_distribution_given_a_state_with_brackets():
+    network = credo.Network({"size": ["(0,5]", "(5,Inf]"], "lung": ["no", "yes"]}, {"lung": ["size"]})
+    for text in (
+        'P(lung | size="(0,5]") is 0.9, 0.1, worth 20 cases',
+        "P(lung | size='(0,5]') is 90%, 10%, worth 20 cases",
+    ):
+        knowledge = Knowledge(network, text)
+        assert Knowledge(network, knowledge.to_text()) == knowledge
+    table = 'P(lung | size), worth 20 cases:\n  "(0,5]": 90%, 10%\n  "(5,Inf]": 40%, 60%\n'
+    assert len(Knowledge(network, table).statements) == 2
+
+
 def test_every_word_of_the_grammar_can_be_a_name():
     grammar = (Path(credo.knowledge.__file__).parent / "grammar.lark").read_text()
     terminals = " ".join(line for line in grammar.splitlines() if re.match(r"[A-Z_]+(\.\d+)?:", line))

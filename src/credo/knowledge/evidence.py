@@ -453,10 +453,13 @@ def parse_sourced(children: list[Any]) -> Part:
 
 # A whole CPT as a table in the text -----------------------------------------------------------------------------------
 
+_QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""  # in which commas, colons and brackets are part of a name
 _TABLE = re.compile(
-    r"""(?P<indent>\s*)P\s*\(\s*(?P<child>[^|()]+?)\s*\|\s*(?P<parents>[^()]+?)\s*\)\s*,\s*worth\s+(?P<cases>[^:]+?)\s+cases\s*:\s*(?:\#.*)?"""
+    rf"""(?P<indent>\s*)P\s*\(\s*(?P<child>(?:{_QUOTED}|[^|()"'])+?)\s*\|\s*(?P<parents>(?:{_QUOTED}|[^()"'])+?)\s*\)"""
+    r"""\s*,\s*worth\s+(?P<cases>[^:]+?)\s+cases\s*:\s*(?:\#.*)?"""
 )
-_ROW = re.compile(r"(?P<indent>\s*)(?P<states>[^:#]+?)\s*:\s*(?P<numbers>[^#]+?)\s*(?:#.*)?")
+_ROW = re.compile(rf"""(?P<indent>\s*)(?P<states>(?:{_QUOTED}|[^:#"'])+?)\s*:\s*(?P<numbers>[^#]+?)\s*(?:\#.*)?""")
+_ITEM = re.compile(rf"""(?:{_QUOTED}|[^,"'])+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,7 +474,7 @@ class TableHeader:
     def sentence(self, line: str) -> str | None:
         """The sentence that `no, old: 99%, 1%` stands for; None where the line is not such a row."""
         found = _ROW.fullmatch(line)
-        states = () if found is None else tuple(state.strip() for state in found["states"].split(","))
+        states = () if found is None else tuple(state.strip() for state in _ITEM.findall(found["states"]))
         if found is None or len(states) != len(self.parents):
             return None
         given = ", ".join(f"{name}={state}" for name, state in zip(self.parents, states, strict=True))
@@ -482,7 +485,7 @@ def table_header(line: str) -> TableHeader | None:
     """The header of a CPT in the text; None for any other line."""
     if "worth" not in line or (found := _TABLE.fullmatch(line)) is None:
         return None
-    parents = tuple(name.strip() for name in found["parents"].split(","))
+    parents = tuple(name.strip() for name in _ITEM.findall(found["parents"]))
     return TableHeader(len(found["indent"]), found["child"], parents, found["cases"])
 
 
