@@ -127,6 +127,17 @@ def test_weights_count_in_what_sites_borrow() -> None:
     assert {n: a.probability for n, a in one.items()} == pytest.approx({n: a.probability for n, a in other.items()})
 
 
+def test_sites_that_share_counts_and_no_rows(tmp_path: Path) -> None:
+    frames = {"Oslo": rows("Oslo", 2, 6), "Rome": rows("Rome", 200, 300), "Bern": rows("Bern", 41, 59)}
+    for name, frame in frames.items():
+        credo.summarise(TEXT, frame, tmp_path / f"{name}.counts")
+    shared = credo.fit_sites(TEXT, [str(tmp_path / f"{name}.counts") for name in frames], method="cmap").query(ASKED)
+    by_rows = credo.fit_sites(DECLARED, pl.concat(list(frames.values())), method="cmap").query(ASKED)
+    assert {n: a.probability for n, a in shared.items()} == pytest.approx(
+        {n: a.probability for n, a in by_rows.items()}, abs=1e-6
+    )
+
+
 def test_the_command_takes_the_declared_site(tmp_path: Path) -> None:
     (tmp_path / "k.credo").write_text(DECLARED)
     pl.concat([rows("Oslo", 5, 20), rows("Rome", 30, 70)]).write_csv(tmp_path / "all.csv")

@@ -163,3 +163,30 @@ def test_the_command_line_updates_shows_the_history_and_reproduces(tmp_path: Pat
     again = run("reproduce", "m.fit", folder=tmp_path)
     assert again.returncode == 0
     assert "counts that the fit keeps, because b.csv" in again.stdout.replace("\n", " ")
+
+
+def test_counts_bring_the_states_that_nobody_declares(tmp_path: Path) -> None:
+    text = "lung depends on smoke, age\nage is cut at 40, 60\nsmoke raises lung\n"
+    rng = np.random.default_rng(0)
+    tables = [
+        pl.DataFrame(
+            {
+                "smoke": rng.choice(["no", "yes"], 50),
+                "lung": rng.choice(["no", "yes"], 50),
+                "age": rng.normal(50, 15, 50),
+            }
+        )
+        for _ in range(2)
+    ]
+    paths = [tmp_path / "a.counts", tmp_path / "b.counts"]
+    for rows, path in zip(tables, paths, strict=True):
+        credo.summarise(text, rows, path)
+    by_counts = credo.fit(text, [*map(str, paths)], method="cmap")
+    by_rows = credo.fit(text, tables, method="cmap")
+    asked = "P(lung=yes | smoke=yes, age=60+)"
+    assert by_counts.query(asked).probability == pytest.approx(by_rows.query(asked).probability, abs=1e-9)
+    assert by_counts.rows == 100
+    other = tables[0].with_columns(lung=pl.when(pl.int_range(50) == 3).then(pl.lit("so so")).otherwise(pl.col("lung")))
+    credo.summarise(text.replace("smoke raises lung", ""), other, paths[0])
+    with pytest.raises(credo.DataError, match="counted with other states or cut points of lung"):
+        credo.fit(text.replace("smoke raises lung", ""), [*map(str, paths)])

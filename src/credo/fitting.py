@@ -82,7 +82,7 @@ from credo.progress import ESTIMATING, READING_DATA, ProgressEvent, ProgressLike
 from credo.results.audit import Request, Step, TableRecord
 from credo.results.fit_results import Fit
 from credo.statistics.counts import less
-from credo.statistics.counts_file import with_counts, without_counts
+from credo.statistics.counts_file import table_of_states, with_counts
 from credo.statistics.expert_weights import weighed
 from credo.statistics.likelihood import log_likelihood_of_counts
 from credo.statistics.partitioned_rows import PartitionedRows
@@ -199,7 +199,7 @@ def fit(
     others = (weights,) if isinstance(weights, str) else ()
     with counting_through(source):
         known, taken = knowledge_about(
-            network, knowledge, None if has_partitions(source) else without_counts(source), others
+            network, knowledge, None if has_partitions(source) else table_of_states(source), others
         )
     _warn_of_codes(taken)
     request = Request(

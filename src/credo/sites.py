@@ -7,8 +7,10 @@ that the fit of a site is one like any other: it can be asked, explained, saved 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from credo.options import TableFormat
 from credo.questions.answers import Answer
 from credo.results.fit_results import Fit
 from credo.statistics.counts import Counts, count, layout_for_counts
+from credo.statistics.counts_file import is_counts_file, read_counts, table_of_states
 from credo.statistics.pooling import cases_for_a_new_member, pooled_cases, strength_chances
 from credo.types import Numbers, TableLike
 
@@ -99,7 +102,7 @@ def fit_sites(
     network, knowledge
         As for `fit`; they hold for every site.
     data : path, frame, or a list of these
-        The rows of all sites.
+        The rows of all sites; or a file of counts (`credo.summarise`) of each, whose names are those of the sites.
     site : str, optional
         The column that says where a row comes from. Not needed where the knowledge declares it: `site: hospital`.
     variables : sequence of str, optional
@@ -133,29 +136,20 @@ def fit_sites(
     ['Oslo', 'Rome']
     """
     source = gathered(data, table_format)
-    frame = read_frame(_one_table(source))
-    known, _ = knowledge_about(network, knowledge, frame, () if weights is None else (weights,))
+    split = _by_file if all(map(is_counts_file, _tables(source))) else _by_column
+    site, known, own = split(source, network, knowledge, site, weights)
+    if not 1 < len(own) <= MOST_SITES:
+        raise DataError(
+            f"There are 2 to {MOST_SITES} sites to learn from each other; here: {counted(len(own), 'site')}."
+        )
     declared = declared_site(known.declarations)
-    if site is None and declared is None:
-        raise OptionError("Which column names the site? Give it, or add a line such as site: hospital to the text.")
-    site = site or str(declared.column)  # type: ignore[union-attr]
     if variables is None and declared is not None and declared.variables:
         variables = [str(name) for name in declared.variables]
-    if site in known.network:
-        raise DataError(f"{site} is a variable of the network, so that it cannot say where a row comes from.")
-    if site not in frame.columns:
-        raise DataError(f"The table has no column “{site}”; it has {listing(frame.columns)}.")
-    if frame[site].null_count():
-        raise DataError(f"{counted(frame[site].null_count(), 'row')} of the table say no {site}.")
     for name in variables or ():
         known.network.variable(name)
-    names = sorted(map(str, frame[site].unique().to_list()))
-    if not 1 < len(names) <= MOST_SITES:
-        raise DataError(f"The column {site} names {counted(len(names), 'site')}; there are 2 to {MOST_SITES}.")
-    frame = frame.with_columns(frame[site].cast(str))
-    own = {name: frame.filter(frame[site] == name).drop(site) for name in names}
     declarations = [each for each in known.declarations if not isinstance(each, SiteDeclaration)]
     known = Knowledge(known.network, (*declarations, *known.statements))
+    names = list(own)
     counts = {name: _counts(known, rows, weights) for name, rows in own.items()}
     lines: dict[str | None, list[ExpertNumber]] = {name: [] for name in (*names, None)}
     shares = []
@@ -183,19 +177,61 @@ def fit_sites(
     return Sites(site, {name: learned(name) for name in names}, learned(None), alike)
 
 
-def _one_table(source: TableLike) -> TableLike:
-    """One table of the rows of all; refused where rows were read before."""
-    tables = getattr(source, "sources", (source,))
-    if len(tables) == 1:
-        return tables[0]
+def _by_column(
+    source: TableLike,
+    network: NetworkLike | KnowledgeSource,
+    knowledge: KnowledgeSource | None,
+    site: str | None,
+    weights: str | None,
+) -> tuple[str, Knowledge, dict[str, TableLike]]:
+    """The column of sites, the knowledge, and the rows of each site."""
     import polars as pl
 
-    return pl.concat([read_frame(each) for each in tables], how="diagonal_relaxed")
+    frames = [read_frame(each) for each in _tables(source)]
+    frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed")
+    known, _ = knowledge_about(network, knowledge, frame, () if weights is None else (weights,))
+    declared = declared_site(known.declarations)
+    if site is None and declared is None:
+        raise OptionError("Which column names the site? Give it, or add a line such as site: hospital to the text.")
+    site = site or str(declared.column)  # type: ignore[union-attr]
+    if site in known.network:
+        raise DataError(f"{site} is a variable of the network, so that it cannot say where a row comes from.")
+    if site not in frame.columns:
+        raise DataError(f"The table has no column “{site}”; it has {listing(frame.columns)}.")
+    if frame[site].null_count():
+        raise DataError(f"{counted(frame[site].null_count(), 'row')} of the table say no {site}.")
+    frame = frame.with_columns(frame[site].cast(str))
+    names = sorted(frame[site].unique().to_list())
+    return site, known, {name: frame.filter(frame[site] == name).drop(site) for name in names}
 
 
-def _counts(known: Knowledge, rows: pl.DataFrame, weights: str | None) -> Counts:
-    table = without_declared_codes(rows, known.declarations)
-    return count(layout_for_counts(known.network), read_table(known.network, table, weights=weights))
+def _by_file(
+    source: TableLike,
+    network: NetworkLike | KnowledgeSource,
+    knowledge: KnowledgeSource | None,
+    site: str | None,
+    weights: str | None,
+) -> tuple[str, Knowledge, dict[str, TableLike]]:
+    """What sites are called, the knowledge, and the file of counts of each site."""
+    known, _ = knowledge_about(network, knowledge, table_of_states(source))
+    declared = declared_site(known.declarations)
+    site = site or ("site" if declared is None else str(declared.column))
+    paths = {Path(os.fspath(each)).stem: each for each in _tables(source)}  # type: ignore[arg-type]
+    if len(paths) < len(_tables(source)):
+        raise DataError("Two files of counts have the same name, so that their sites would have it, too.")
+    return site, known, dict(sorted(paths.items()))
+
+
+def _tables(source: TableLike) -> Sequence[TableLike]:
+    return tuple(getattr(source, "sources", (source,)))
+
+
+def _counts(known: Knowledge, rows: TableLike, weights: str | None) -> Counts:
+    if is_counts_file(rows):
+        table = read_counts(os.fspath(rows), known.network)[0]  # type: ignore[arg-type]
+    else:
+        table = read_table(known.network, without_declared_codes(rows, known.declarations), weights=weights)
+    return count(layout_for_counts(known.network), table)
 
 
 def _learned(network: Network) -> Iterator[str]:

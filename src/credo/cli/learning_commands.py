@@ -532,9 +532,9 @@ def _require_questions(
     from credo.io.several_tables import gathered
     from credo.knowledge.declared_network import knowledge_about
     from credo.knowledge.query import parse_query
-    from credo.statistics.counts_file import without_counts
+    from credo.statistics.counts_file import table_of_states
 
-    table = None if data is None else without_counts(gathered(data, written))
+    table = None if data is None else table_of_states(gathered(data, written))
     table = None if has_partitions(table) else table
     known = knowledge_about(network, knowledge, table, () if weights is None else (weights,))
     for question in questions:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +83,8 @@ def _plain(value: float) -> float | int:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def read_counts(path: PathLike, network: Network) -> tuple[Dataset, tuple[Finding, ...]]:
-    """The rows of a file of counts, known by their counts alone, and what was suppressed in it."""
+def _content(path: PathLike) -> dict[str, Any]:
+    """What a file of counts holds, so far unchecked."""
     require_file(Path(path), WHAT)
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -93,6 +94,12 @@ def read_counts(path: PathLike, network: Network) -> tuple[Dataset, tuple[Findin
         raise error if isinstance(error, FileError) else unreadable(path, error) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         raise FormatError(f"This is not a {WHAT} of version {VERSION}.", str(path))
+    return content
+
+
+def read_counts(path: PathLike, network: Network) -> tuple[Dataset, tuple[Finding, ...]]:
+    """The rows of a file of counts, known by their counts alone, and what was suppressed in it."""
+    content = _content(path)
     try:
         _require_same(path, content, network)
         counts = _counts(content, network)
@@ -171,11 +178,36 @@ def with_counts(source: TableLike | None, network: Network) -> tuple[TableLike |
     return Tables(tuple(read)), tuple(findings)
 
 
-def without_counts(source: TableLike | None) -> TableLike | None:
-    """Those of the data that have columns, for the states that are taken from them; None where none have."""
-    if is_counts_file(source):
-        return None
+def table_of_states(source: TableLike | None) -> TableLike | None:
+    """What states are taken from that nobody declares: data with columns, or else what files of counts name."""
     if isinstance(source, Tables):
         rest = tuple(each for each in source.sources if not is_counts_file(each))
-        return Tables(rest) if rest else None
-    return source
+        return Tables(rest) if rest else _stated([os.fspath(each) for each in source.sources])  # type: ignore[arg-type]
+    return _stated([os.fspath(source)]) if is_counts_file(source) else source  # type: ignore[arg-type]
+
+
+def _stated(paths: Sequence[str]) -> TableLike:
+    """A table with every state that files of counts name, and with a number between any two of their cut points."""
+    import polars as pl
+
+    states: dict[str, dict[str, None]] = {}
+    numbers: dict[str, list[float]] = {}
+    for path in paths:
+        content = _content(path)
+        try:
+            for name, found in content["variables"].items():
+                states.setdefault(str(name), {}).update(dict.fromkeys(map(str, found)))
+            for name, points in content["cut points"].items():
+                low, *between = (float(point) for point in points)
+                middles = [(one + other) / 2.0 for one, other in pairwise([low, *between])]
+                numbers[str(name)] = [low - 1.0, *middles, [low, *between][-1] + 1.0]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FormatError(f"This {WHAT} is damaged: {type(error).__name__}.", path) from None
+    height = max(len(own) for own in (*states.values(), *numbers.values()))
+    columns = {
+        name: pl.Series(numbers[name], dtype=pl.Float64)
+        if name in numbers
+        else pl.Series([*own], dtype=pl.Enum([*own]))
+        for name, own in states.items()
+    }
+    return pl.DataFrame({name: own.extend_constant(None, height - len(own)) for name, own in columns.items()})
