@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -156,3 +157,19 @@ def test_a_form_that_data_contradict_does_not_reach_other_configurations() -> No
     )
     assert answer.interval[1] - answer.interval[0] > sure.interval[1] - sure.interval[0]
     assert answer.probability > sure.probability
+
+
+def test_statements_lists_gates_and_forms_that_may_be_wrong(tmp_path: Path) -> None:
+    expert = "expert bob with reliability 0.7:\n    top is or of a, b\n    a raises top\n"
+    for method in ("auto", "cmap"):
+        fit = credo.fit(TEXT + GATE, rows(30, 1), method=method)
+        (found,) = fit.statements().to_dicts()
+        assert found["probability"] == pytest.approx(probability_right(30, 1)[0], abs=1e-6)
+        assert (found["believed"], found["expert"], found["place"]) == (0.9, None, "line 2")
+    assert credo.load(fit.save(tmp_path / "f.fit")).statements().equals(fit.statements())
+    assert fit.to_dict()["statements"][0]["believed"] == 0.9
+    both = credo.fit(TEXT + expert, rows(30, 1)).statements()
+    assert set(both["statement"]) == {"top is or of a, b", "a raises top"}
+    assert set(both["expert"]) == {"bob"}
+    with pytest.raises(credo.OptionError, match="No statement was doubted"):
+        credo.fit(TEXT + "top depends on a, b\n", rows(3)).statements()

@@ -29,6 +29,7 @@ from credo.knowledge.gate import Gate
 from credo.knowledge.knowledge import Knowledge
 from credo.knowledge.ranked_family import form_cpt
 from credo.model.gates import gate_cpt
+from credo.posterior.beliefs import StatementBelief
 from credo.posterior.doubted_statements import BELIEVED
 from credo.probability_texts import belief_digits
 from credo.statistics.counts import Counts, empty
@@ -47,6 +48,7 @@ class DoubtedForms:
 
     cases: Counts | None
     findings: tuple[Finding, ...] = ()
+    beliefs: tuple[StatementBelief, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +63,7 @@ class _Doubted:
 
 def doubted_forms(knowledge: Knowledge, forms: Sequence[Form], counts: Counts) -> DoubtedForms:
     """The cases that doubted gates and these forms are worth, given counts of rows."""
-    added, findings = empty(counts.layout), []
+    added, findings, beliefs = empty(counts.layout), [], []
     stated = [each for each in knowledge.statements if isinstance(each, Gate | Form) and each.is_doubted]
     learned = {each.child: each for each in forms}
     doubted = [_doubted(knowledge, each, learned.get(each.child, each), counts) for each in stated]
@@ -70,7 +72,26 @@ def doubted_forms(knowledge: Knowledge, forms: Sequence[Form], counts: Counts) -
         view = counts.layout.view(added.dense, child)
         view += _worth(chances, each.weights, each.distributions.shape[1]) * each.distributions
         findings.append(_finding(each, float(chances[0]), counts.of(child)))
-    return DoubtedForms(added if findings else None, tuple(findings))
+        number = next(k for k, other in enumerate(knowledge.statements) if other is each.statement)
+        expert = each.statement.expert
+        beliefs.append(
+            StatementBelief(
+                number, "" if expert is None else expert.name, float(chances[0]), None, 0.0, _believed(each.statement)
+            )
+        )
+    return DoubtedForms(added if findings else None, tuple(findings), tuple(beliefs))
+
+
+def _believed(statement: Gate | Form) -> float:
+    """How probable it was, before any rows, that the statement is right."""
+    if statement.confidence is not None:
+        return statement.confidence
+    assert statement.expert is not None
+    given = statement.expert.reliability
+    if isinstance(given, float):
+        return given
+    first, second = BELIEVED if given is None else beta_between(*given)
+    return first / (first + second)
 
 
 def _doubted(knowledge: Knowledge, statement: Gate | Form, learned: Gate | Form, counts: Counts) -> _Doubted:

@@ -47,6 +47,7 @@ from credo.model.expansion import Expansion
 from credo.model.layout import Layout, check_size
 from credo.model.network_validation import is_list
 from credo.options import Options, TieReading
+from credo.posterior.beliefs import StatementBelief
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
 from credo.statistics.evidence import cases_as_counts, evidence_as_rows
@@ -195,10 +196,12 @@ def prepare(
     if learned != forms:
         model = replace(model, form_priors=form_priors(model.knowledge, learned))
         table = replace(table, findings=(*table.findings, *learned_findings(forms, learned)))
+    beliefs: tuple[StatementBelief, ...] = ()
     if uses_knowledge:
         doubted = doubted_forms(model.knowledge, learned, together)
         cases = _added(_added(cases, near_cases(model.knowledge, together)), doubted.cases)
         table = replace(table, findings=(*table.findings, *doubted.findings))
+        beliefs = doubted.beliefs
     rows_alone = None
     if cases is not None:
         rows_alone, table = table.counts, _with_cases(table, cases)
@@ -230,6 +233,7 @@ def prepare(
             added_rows=0 if added is None else len(added),
             of_rows=rows_alone,
             expert_weights=own_weights if uses_knowledge else {},
+            form_beliefs=beliefs,
         ),
         Settings(chosen, soft_weight, seed, options, memory_limit),
     )

@@ -15,6 +15,7 @@ from credo.io.dataset import Dataset
 from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.options import Options, TieReading
+from credo.posterior.beliefs import StatementBelief
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
@@ -72,6 +73,7 @@ class Data:
     added_rows: int = 0  # of the dataset, at its end, that statements add
     of_rows: Counts | None = None  # those of rows alone, where statements that weigh like cases add to `counts`
     expert_weights: Mapping[str, float] = field(default_factory=dict)  # of experts whose numbers may be wrong
+    form_beliefs: tuple[StatementBelief, ...] = ()  # of gates and forms that may be wrong
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,10 +23,10 @@ from credo.model.network import Network
 from credo.results.audit import Request, Step
 from credo.results.conveniences import FitConveniences
 from credo.results.fit_statements import (
+    believed_statements_of,
     binding_frame,
     binding_statements,
     doubted_frame,
-    doubted_statements_of,
     experts_frame,
     has_multipliers,
     reference_to_dict,
@@ -430,7 +430,7 @@ class Fit(FitConveniences):
                 for each in violated_statements(self)
             ],
             "statements": None
-            if self.doubt is None
+            if not (believed := believed_statements_of(self))
             else [
                 {
                     **reference_to_dict(reference),
@@ -439,7 +439,7 @@ class Fit(FitConveniences):
                     "without": belief.without,
                     "believed": belief.believed,
                 }
-                for reference, belief in doubted_statements_of(self)
+                for reference, belief in believed
             ],
             "experts": None
             if self.doubt is None

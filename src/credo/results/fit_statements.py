@@ -134,11 +134,21 @@ def doubted_statements_of(fit: Fit) -> list[tuple[StatementReference, StatementB
     return [(references[each.number], each) for each in found]
 
 
+def believed_statements_of(fit: Fit) -> list[tuple[StatementReference, StatementBelief]]:
+    """The same, with gates and forms that may be wrong, whose probability does not depend on draws."""
+    references = references_to(fit.knowledge.statements)
+    forms = () if fit._problem is None else fit._problem.data.form_beliefs
+    drawn = [] if fit.doubt is None else doubted_statements_of(fit)
+    return sorted([*drawn, *((references[each.number], each) for each in forms)], key=lambda each: each[1].probability)
+
+
 def doubted_frame(fit: Fit) -> pl.DataFrame:
     """The same as a frame; `Fit.statements` describes its columns."""
     import polars as pl
 
-    found = doubted_statements_of(fit)
+    found = believed_statements_of(fit)
+    if not found:
+        _require_doubt(fit)
     return pl.DataFrame(
         {
             "place": [reference.place or None for reference, _ in found],
