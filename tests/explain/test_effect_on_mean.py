@@ -62,6 +62,13 @@ def test_an_influence_alone_is_left_out_too() -> None:
     assert explained.largest_change == pytest.approx(change, abs=0.005)
 
 
+def test_doubted_statements_that_shaped_the_result_are_binding() -> None:
+    fit = credo.fit(HEAD + "\n".join(STATEMENTS), rows(), doubt=0.2)
+    shaping = {each.statement.text for each in fit.explain().statements if each.effect is Effect.BINDING}
+    assert shaping
+    assert set(fit.binding()["statement"]) == shaping
+
+
 def chain(length: int) -> tuple[str, pl.DataFrame]:
     """A chain of variables, each of which has a statement that the data do not fit well."""
     rng = np.random.default_rng(2)

@@ -56,12 +56,12 @@ def binding_statements(fit: Fit) -> tuple[BindingStatement, ...]:
     references = references_to(fit.knowledge.statements)
     doubted = set() if fit.doubt is None else {each.number for each in fit.doubt.statements}  # at no bound
     multipliers = multipliers_of(fit)
-    shaping = {number for number, multiplier in multipliers.items() if multiplier > 0.0}
+    shaping = {number for number, multiplier in multipliers.items() if multiplier > 0.0} - doubted
     if fit.posterior is not None and fit._problem is not None:  # a mean is at no bound: what leaving each out changes
         shaping = _changing_the_mean(fit)
     found = [
         BindingStatement(references[number], PERCENTAGE_POINT * multipliers.get(number, 0.0))
-        for number in sorted(shaping - doubted)
+        for number in sorted(shaping)
     ]
     return tuple(sorted(found, key=lambda each: -each.gain_per_point))
 
