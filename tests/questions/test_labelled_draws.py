@@ -140,7 +140,7 @@ def test_draws_that_do_not_fit_into_memory_are_refused() -> None:
     fit = credo.fit(network, rows, memory_limit=50_000_000, posterior=SMALL)
     assert fit._problem is not None
     object.__setattr__(fit._problem.settings, "memory_limit", 1000)
-    with pytest.raises(TooLargeError, match="The draws of 1 CPTs needs about"):
+    with pytest.raises(TooLargeError, match="Labelling the draws of 1 CPT needs about"):
         fit.to_arviz()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import HOLDS_WITHIN
 from credo.constraints.stage_costs import Cost, check_memory
-from credo.errors import Status
+from credo.errors import Status, counted
 from credo.estimation.completions import incomplete_rows
 from credo.estimation.method import Incomplete, Method
 from credo.estimation.network_start import nearest_cpts, network_region
@@ -49,7 +49,7 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
         sum(prod(problem.model.network.shape(n)) for n in problem.model.names),
     )
     cost = Cost(float(COPIES * 8 * options.chains * options.draws * size), 0.0)
-    check_memory(cost, problem.settings.memory_limit, f"The draws of {len(problem.model.names)} CPTs", FEWER)
+    check_memory(cost, problem.settings.memory_limit, f"Drawing {counted(len(problem.model.names), 'CPT')}", FEWER)
     fitting = int(
         memory_limit_or_default(problem.settings.memory_limit) // (COPIES * 8 * options.chains * max(1, size))
     )

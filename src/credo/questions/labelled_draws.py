@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.constraints.stage_costs import Cost, check_memory
-from credo.errors import MissingExtraError, OptionError
+from credo.errors import MissingExtraError, OptionError, counted
 from credo.model.expansion import expand
 from credo.posterior.convergence import r_hat
 from credo.posterior.draws import PosteriorResult, chain_draws, draw_count
@@ -68,7 +68,7 @@ def labelled_draws(fit: Fit, names: Sequence[str] | str | None = None) -> xarray
     cells = [network.cpt_array(name).size for name in wanted if name in posterior.names]
     cost = Cost(8.0 * draw_count(posterior) * (sum(cells) + COPIES * max(cells, default=0)), 0.0)
     limit = fit.memory_limit
-    check_memory(cost, limit, f"The draws of {len(wanted)} CPTs", FEWER)
+    check_memory(cost, limit, f"Labelling the draws of {counted(len(wanted), 'CPT')}", FEWER)
     axes = {name: [*network.parents[name], name] for name in wanted}
     dimensions = {each: f"{each}_state" for name in wanted for each in axes[name]}
     taken = {"chain", "draw", *dimensions.values()}
