@@ -74,7 +74,7 @@ def test_consistent_knowledge_says_so_with_rows_and_orders(clinic: Network) -> N
     [
         (
             "P(lung=yes | smoke=yes) >= 0.6 with confidence 0.9\nP(lung=yes | smoke=yes) <= 0.4",
-            "its 1 statement without a confidence can hold; the other one has one, and may be wrong.",
+            "the 1 statement that must hold can hold. One more has a confidence, and may be wrong.",
         ),
         (
             "P(lung=yes | smoke=yes) >= 0.6 with confidence 0.9\nP(lung=yes | smoke=yes) <= 0.4 with confidence 0.8",

@@ -100,10 +100,10 @@ def _what_can_hold(check: Check) -> str:
     if not left_out and not checked:
         return "The knowledge is consistent: all of its statements have a confidence, and may be wrong."
     if not left_out:
-        others = "the other one has" if may_be_wrong == 1 else f"the other {may_be_wrong} have"
+        others = "One more has" if may_be_wrong == 1 else f"{may_be_wrong} more have"
         return (
-            f"The knowledge is consistent: its {counted(checked, 'statement')} without a confidence {together}; "
-            f"{others} one, and may be wrong."
+            f"The knowledge is consistent: the {counted(checked, 'statement')} that must hold {together}. "
+            f"{others} a confidence, and may be wrong."
         )
     few = len(left_out) <= FEW
     which = places_of([each.statement for each in left_out]) if few else f"{len(left_out):,} others"
