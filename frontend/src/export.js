@@ -7,7 +7,7 @@ import { useStudio } from "./store.js";
 
 const STYLE = `
 text { font-family: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; font-size: 13px; fill: #1c2328; }
-.name { font-weight: 650; font-size: 14px; } .number, .more { fill: #55606a; }
+.name { font-weight: 650; font-size: 14px; } .name.long { font-size: 12px; } .number, .more { fill: #55606a; }
 .box { fill: #ffffff; stroke: #b9c2ca; stroke-width: 1.2; } .box.known { fill: #dcecf6; stroke: #0b6394; }
 .arrow { fill: none; stroke: #6f7c87; stroke-width: 1.5; } .tip { fill: #6f7c87; }
 .track { fill: #eceff1; } .fill { fill: #7fb2d3; } .whisker { stroke: #1c2328; stroke-width: 1.5; fill: none; }

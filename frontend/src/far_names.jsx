@@ -2,6 +2,7 @@
 import { ViewportPortal, useStore } from "@xyflow/react";
 import { useMemo } from "react";
 import { at, knownOf, labelOf } from "./names.js";
+import { wrapped } from "./share/words.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -29,26 +30,6 @@ function widthOf(name) {
 const covers = (one, other) =>
   Math.abs(one.x - other.x) < (one.width + other.width) / 2 && Math.abs(one.y - other.y) < (one.height + other.height) / 2;
 
-// The parts between which a name may be broken: after a sign, before a capital letter or a number.
-const partsOf = (name) => name.match(/\p{Lu}*[^\p{Lu}\s_.\-\d]*\d*[\s_.\-]*/gu).filter(Boolean);
-
-// A name in lines that are no wider than so many pixels, in letters of the usual size; null where a part has to be
-// broken and may not be.
-function wrapped(name, width, mayBreak = true) {
-  const lines = [""];
-  for (const part of partsOf(name)) {
-    if (widthOf(lines.at(-1) + part.trimEnd()) <= width) lines[lines.length - 1] += part;
-    else if (widthOf(part.trimEnd()) <= width) lines.push(part);
-    else if (!mayBreak) return null;
-    else
-      for (const letter of part) {
-        if (widthOf(lines.at(-1) + letter) > width) lines.push("");
-        lines[lines.length - 1] += letter;
-      }
-  }
-  return lines.filter(Boolean);
-}
-
 // A name in the box that it belongs to: in one line, or else in as large letters as there is room for; where there is
 // none, its beginning and its end, or null.
 function fitted(name, width, height, mayBreak, mayCut) {
@@ -56,11 +37,11 @@ function fitted(name, width, height, mayBreak, mayCut) {
   if (one >= SMALLEST) return { lines: [name], size: one };
   for (const breaking of mayBreak ? [false, true] : [false])
     for (let size = NAME; size >= SMALLEST; size -= 1) {
-      const lines = wrapped(name, (width * NAME) / size, breaking);
+      const lines = wrapped(name, (line) => widthOf(line) <= (width * NAME) / size, breaking);
       if (lines && lines.length * size * LINE <= height) return { lines, size };
     }
   if (!mayCut) return null;
-  const all = wrapped(name, (width * NAME) / SMALLEST - widthOf("…"));
+  const all = wrapped(name, (line) => widthOf(`${line}…`) <= (width * NAME) / SMALLEST);
   const most = Math.floor(height / (SMALLEST * LINE));
   return { lines: most < 2 ? [`${all[0]}…`] : [...all.slice(0, most - 1), `…${all.at(-1)}`], size: SMALLEST };
 }

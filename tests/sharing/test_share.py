@@ -289,6 +289,26 @@ def test_names_are_text_everywhere(chromium: Browser, tmp_path: Path) -> None:
         assert complaints == []
 
 
+def test_long_names_are_whole_and_inside_their_boxes(chromium: Browser, tmp_path: Path) -> None:
+    names = ["AZVaccineDoses", "VesselNavigationOperationManagement", "RiskOfInfection" * 5, "no_sign_" * 4, "disease"]
+    network = credo.Network({name: ["no", "yes"] for name in names}, {})
+    full = network.with_cpts({name: [0.25, 0.75] for name in names})
+    (tmp_path / "page.html").write_text(share_page(full), encoding="utf-8")
+    with opened(chromium, tmp_path / "page.html") as (page, complaints):
+        shown = page.locator(".picture .name")
+        assert sorted(shown.all_text_contents()) == sorted(names)
+        for name in shown.all():
+            text, box = name.bounding_box(), name.locator("xpath=..").locator(".box").bounding_box()
+            first = name.locator("xpath=..").locator(".state").first.bounding_box()
+            assert text is not None
+            assert box is not None
+            assert first is not None
+            assert text["x"] + text["width"] <= box["x"] + box["width"]
+            assert text["y"] >= box["y"]
+            assert text["y"] + text["height"] <= first["y"] + 3
+        assert complaints == []
+
+
 def test_nothing_serious_for_people_with_assistive_technology(
     chromium: Browser, tmp_path: Path, heart: credo.Fit
 ) -> None:

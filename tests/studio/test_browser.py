@@ -424,6 +424,6 @@ def test_the_tour_says_where_things_are(learned_tab: Tab) -> None:
     page = learned_tab.page
     page.get_by_role("button", name="Tour").click()
     for _ in range(5):
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next", exact=True).click()
     page.get_by_role("button", name="Done").click()
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -1,9 +1,9 @@
 // The network as a picture: boxes with bars, arrows between them; a click on a state says that it was observed.
-import { percent } from "./words.js";
+import { percent, wrapped } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HEAD = 34;
-const ROW = 24;
+const [ROW, FOOT] = [24, 8]; // heights, as the layout has them: of a state, below the last one
+const [LETTER, SMALL_LETTER, LINE] = [8, 7, 14]; // widths of letters of a name in one line, and in several; their height
 const MOST = 12; // states that a box shows
 
 export function svg(tag, attributes = {}, ...children) {
@@ -25,6 +25,13 @@ function curve(points) {
 
 const short = (text, room) => (text.length * 8 <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / 8) - 1))}…`);
 
+// A name in the lines that there is room for: between its parts, or where these leave too much room, anywhere.
+function linesOf(name, room, height) {
+  if (name.length * LETTER <= room) return [name];
+  const lines = wrapped(name, (line) => line.length * SMALL_LETTER <= room);
+  return lines.length * LINE <= height ? lines : name.match(new RegExp(`.{1,${Math.floor(room / SMALL_LETTER)}}`, "gu"));
+}
+
 export function picture(content, choose) {
   const { boxes, routes } = content.picture;
   const places = new Map(Object.entries(boxes));
@@ -42,23 +49,27 @@ export function picture(content, choose) {
     const box = places.get(variable.name);
     if (variable.hidden || !box) return;
     const [x, y, boxWidth, boxHeight] = box;
-    const title = svg("text", { x: 10, y: 22, class: "name" }, short(variable.label, boxWidth - 20));
+    const head = boxHeight - FOOT - ROW * Math.min(variable.states.length, MOST + 1);
+    const room = boxWidth - 20;
+    const lines = linesOf(variable.label, room, head);
+    const isLong = lines.length > 1;
+    const title = svg("text", { class: isLong ? "name long" : "name" }, ...lines.map((line, place) => svg("tspan", { x: 10, y: isLong ? LINE * (place + 1) : 22 }, line)));
     const frame = svg("rect", { width: boxWidth, height: boxHeight, rx: 8, class: "box" });
     const group = svg("g", { transform: `translate(${x} ${y})` }, frame, title);
     const longest = Math.max(...variable.labels.map((each) => each.length));
     const start = Math.min(10 + 8.2 * longest + 8, boxWidth * 0.55);
-    const room = boxWidth - start - 56;
+    const barRoom = boxWidth - start - 56;
     const rows = variable.order.slice(0, MOST).map((state, place) => {
-      const middle = HEAD + ROW * place + ROW / 2;
+      const middle = head + ROW * place + ROW / 2;
       const fill = svg("rect", { x: start, y: middle - 6, width: 0, height: 12, rx: 2, class: "fill" });
       const whisker = svg("path", { class: "whisker" });
       const number_ = svg("text", { x: boxWidth - 10, y: middle + 4, class: "number", "text-anchor": "end" });
       const row = svg(
         "g",
         { class: "state", role: "button", tabindex: 0 },
-        svg("rect", { x: 2, y: HEAD + ROW * place, width: boxWidth - 4, height: ROW, class: "touch" }),
+        svg("rect", { x: 2, y: head + ROW * place, width: boxWidth - 4, height: ROW, class: "touch" }),
         svg("text", { x: 10, y: middle + 4 }, short(variable.labels[state], start - 14)),
-        svg("rect", { x: start, y: middle - 6, width: room, height: 12, rx: 2, class: "track" }),
+        svg("rect", { x: start, y: middle - 6, width: barRoom, height: 12, rx: 2, class: "track" }),
         fill,
         whisker,
         number_,
@@ -72,7 +83,7 @@ export function picture(content, choose) {
       group.append(row);
       return { state, row, fill, whisker, number: number_, middle };
     });
-    if (variable.states.length > MOST) group.append(svg("text", { x: 10, y: HEAD + ROW * MOST + 16, class: "more" }, `and ${variable.states.length - MOST} more`));
+    if (variable.states.length > MOST) group.append(svg("text", { x: 10, y: head + ROW * MOST + 16, class: "more" }, `and ${variable.states.length - MOST} more`));
     root.append(group);
     updates.push((found, given) => {
       const known = given.get(number);
@@ -80,12 +91,12 @@ export function picture(content, choose) {
       for (const { state, row, fill, whisker, number: text, middle } of rows) {
         const [value, low, high] = found?.[number]?.[state] ?? [];
         const isChosen = known?.state === state || known?.set === state;
-        fill.setAttribute("width", value === undefined ? 0 : room * value);
+        fill.setAttribute("width", value === undefined ? 0 : barRoom * value);
         whisker.setAttribute(
           "d",
           low === null || low === undefined || high - low < 1e-9
             ? ""
-            : `M${start + room * low} ${middle - 4}v8m0 -4H${start + room * high}m0 -4v8`,
+            : `M${start + barRoom * low} ${middle - 4}v8m0 -4H${start + barRoom * high}m0 -4v8`,
         );
         text.textContent = value === undefined ? "" : percent(value);
         row.setAttribute("aria-pressed", isChosen);

@@ -7,3 +7,22 @@ export function percent(value) {
   if (number > 99.9) return ">99.9%";
   return `${number < 1 || number > 99 ? number.toFixed(1) : number.toFixed(0)}%`;
 }
+
+// The parts between which a name may be broken: after a sign, before a capital letter or a number.
+const partsOf = (name) => name.match(/\p{Lu}*[^\p{Lu}\s_.\-\d]*\d*[\s_.\-]*/gu).filter(Boolean);
+
+// A name in lines that fit; null where a part has to be broken and may not be.
+export function wrapped(name, fits, mayBreak = true) {
+  const lines = [""];
+  for (const part of partsOf(name)) {
+    if (fits(lines.at(-1) + part.trimEnd())) lines[lines.length - 1] += part;
+    else if (fits(part.trimEnd())) lines.push(part);
+    else if (!mayBreak) return null;
+    else
+      for (const letter of part) {
+        if (!fits(lines.at(-1) + letter)) lines.push("");
+        lines[lines.length - 1] += letter;
+      }
+  }
+  return lines.filter(Boolean);
+}
