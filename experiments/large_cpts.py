@@ -10,7 +10,6 @@ all configurations,
     interbeta      InterBeta between two corners, with weights fitted to the answers [Barons, Mascaro and Hanea, 2022]
     noisy-or       small CPTs of independent causes, fitted to the answers; of children with two states
     functional     additive effects on the log odds of each state, with a ridge, fitted to the answers
-    credo          the posterior, in which each answer weighs like 50 rows; no form is stated
 
 Run: python -m experiments.large_cpts ../shared/networks/published --networks 12
 """
@@ -185,7 +184,14 @@ def functional(answers: Answers, shape: tuple[int, ...]) -> Numbers:
     return np.asarray((q / q.sum(axis=1, keepdims=True)).reshape(shape))
 
 
-def posterior(answers: Answers, shape: tuple[int, ...]) -> Numbers:
+def around_a_form(answers: Answers, shape: tuple[int, ...]) -> Numbers:
+    """The posterior around a ranked node that is right with probability 0.7."""
+    names = [f"p{axis}" for axis in range(len(shape) - 1)]
+    negated = [name for name, turn in zip(names, turned(answers, shape), strict=True) if turn]
+    return posterior(answers, shape, f"{credo.ranked('child', names, negated=negated)} with confidence 0.7")
+
+
+def posterior(answers: Answers, shape: tuple[int, ...], knowledge: str = "") -> Numbers:
     """The posterior of a network with this one large CPT, in which answers are rows with weights."""
     names = [f"p{axis}" for axis in range(len(shape) - 1)]
     states = {name: [f"s{k}" for k in range(size)] for name, size in zip((*names, "child"), shape, strict=True)}
@@ -197,7 +203,7 @@ def posterior(answers: Answers, shape: tuple[int, ...]) -> Numbers:
             for name, place in zip((*names, "child"), (*each, state), strict=True):
                 rows[name].append(f"s{place}")
             rows["weight"].append(float(WEIGHT * share))
-    fit = credo.fit(network.with_cpts(roots), pl.DataFrame(rows), fixed=names, weights="weight", seed=0)
+    fit = credo.fit(network.with_cpts(roots), pl.DataFrame(rows), knowledge, fixed=names, weights="weight", seed=0)
     return np.asarray(fit.network.cpts["child"])
 
 
@@ -208,6 +214,7 @@ FORMS: dict[str, Callable[[Answers, tuple[int, ...]], Numbers | None]] = {
     "noisy-or": noisy_or,
     "functional": functional,
     "credo": posterior,
+    "form": around_a_form,
 }
 
 

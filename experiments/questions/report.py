@@ -15,8 +15,8 @@ def write_report(results: pl.DataFrame, folder: Path) -> str:
         "# Which question next\n",
         f"A simulated expert knows the true network; {ROWS} rows of data. After each of {ANSWERS} answers all is "
         "learned again. Mean error over the interviews that all orders held, as a share of the error before the first "
-        "answer. Numbers are answered as precisely as “about p” in the language; all orders ask only about CPTs that "
-        "the target depends on.\n",
+        "answer; and in how many interviews some answer left at most half of it. Numbers are answered as precisely as "
+        "“about p” in the language; all orders ask only about CPTs that the target depends on.\n",
         "- `credo`: the question that is expected to narrow the target most.",
         "- `random`: any question of the same grammar.",
         "- `by weight`: numbers of CPTs, the most frequent configurations first.",
@@ -31,13 +31,18 @@ def write_report(results: pl.DataFrame, folder: Path) -> str:
             "",
             f"## {target}, expert {expert}: {len(complete)} interviews on {common['network'].n_unique()} networks\n",
         ]
-        lines += ["| order | " + " | ".join(map(str, range(ANSWERS + 1))) + " | answers to halve |"]
-        lines += ["|---" * (ANSWERS + 3) + "|"]
+        lines += [
+            "| order | " + " | ".join(map(str, range(ANSWERS + 1))) + " | answers to halve | interviews that halved |"
+        ]
+        lines += ["|---" * (ANSWERS + 4) + "|"]
         for strategy in STRATEGIES:
             means = common.filter(strategy=strategy).group_by("answers").agg(pl.col("error").mean()).sort("answers")
             shares = (means["error"] / means["error"][0]).to_list()
             halved = next((str(k) for k, share in enumerate(shares) if share <= 0.5), f"more than {ANSWERS}")
-            lines.append(f"| {strategy} | " + " | ".join(f"{share:.2f}" for share in shares) + f" | {halved} |")
+            each = common.filter(strategy=strategy).sort("answers").group_by("network", "draw")
+            least = each.agg(pl.col("error").min() <= 0.5 * pl.col("error").first())["error"]
+            row = " | ".join([*(f"{share:.2f}" for share in shares), halved, f"{least.sum()} of {len(least)}"])
+            lines.append(f"| {strategy} | {row} |")
     text = "\n".join(lines) + "\n"
     (folder / "README.md").write_text(text, encoding="utf-8")
     return text

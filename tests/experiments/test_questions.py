@@ -61,5 +61,5 @@ def test_answers_reduce_the_error_and_the_report_counts_them(tmp_path) -> None:
     ]
     text = write_report(pl.DataFrame(rows), tmp_path)
     assert "| credo | 1.00 | 0.33 |" in text
-    assert text.count("| 1 |\n") == 1
-    assert text.count("| 2 |\n") == 3
+    assert text.count("| 1 | 1 of 1 |\n") == 1
+    assert text.count("| 2 | 1 of 1 |\n") == 3
