@@ -102,6 +102,7 @@ def test_learning_without_sites_says_that_all_rows_are_taken_together() -> None:
     assert any("hospital" in each and "credo sites" in each for each in messages)
     assert not any("Columns not used" in each for each in messages)
     assert fit.rows == 61
+    assert not any("Columns not used" in str(each) for each in fit.update(frame).findings)
 
 
 def test_the_fit_of_a_site_does_not_say_that_sites_are_taken_together() -> None:

@@ -31,6 +31,7 @@ from credo.io.origin import fingerprint
 from credo.io.several_tables import gathered
 from credo.knowledge import Knowledge, KnowledgeSource
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
+from credo.knowledge.site import SiteDeclaration, declared_site
 from credo.knowledge.statements import to_text
 from credo.model.network import Network
 from credo.options import TableFormat
@@ -72,7 +73,7 @@ def update(
         rows: TableLike | None = None if source is None and not fit.rows else earlier
         if source is not None:
             new, left_out = _new_rows(known, source, request, weights)
-            findings += [*_seen_before(fit, step), *_unused_columns(new), *left_out]
+            findings += [*_seen_before(fit, step), *_unused_columns(new, declared_site(known.declarations)), *left_out]
             rows = Tables((earlier, new) if forget is None else _forgetting(earlier, new, forget))
         found = learn(known, rows, request, findings, (*fit.trail, step), progress=progress)
     *before, last = found.trail
@@ -171,9 +172,9 @@ def _seen_before(fit: Fit, step: Step) -> Iterator[Finding]:
             yield Finding("table twice", message)
 
 
-def _unused_columns(new: Dataset) -> Iterator[Finding]:
-    if new.ignored:
-        message = f"Columns not used, because the model has no such variables: {listing(new.ignored)}."
+def _unused_columns(new: Dataset, site: SiteDeclaration | None) -> Iterator[Finding]:
+    if unused := [column for column in new.ignored if site is None or column != str(site.column)]:
+        message = f"Columns not used, because the model has no such variables: {listing(unused)}."
         yield Finding("columns not used", message)
 
 

@@ -253,6 +253,7 @@ DECLARED = {
     "cost of ecg is 2": CostDeclaration("ecg", 2.0),
     "costs of 'b p' is 0.25": CostDeclaration("b p", 0.25),
     "site: hospital": SiteDeclaration("hospital"),
+    "Sites: hospital.": SiteDeclaration("hospital"),
     "Site: 'the ward' for lung and bronc  # where a row comes from": SiteDeclaration("the ward", ("lung", "bronc")),
     "site: a < 1 <= b": CutDeclaration("site", (1.0,), ("a", "b")),
     "missing values: -999, n/a, '?'  # codes": MissingValuesDeclaration(("-999", "n/a", "'?'")),
