@@ -10,7 +10,7 @@ cdef class AdditiveBase:
     cdef double[:, ::1] counts, barred, base, constant
     # coordinates, whose prior is standard normal, and the work of their trajectories
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
-    cdef double[:, ::1] effects, g_effects, ratios
+    cdef double[:, ::1] effects, g_effects, ratios, directions
     cdef double[::1] total, weight, level, pull, widths
     cdef double least_unseen, share_spread, factor
     cdef double log_step, mean_log_step, adapted, made, accepted
@@ -30,6 +30,9 @@ cdef class AdditiveBase:
     cdef void move(self, bint adapting) noexcept nogil
     cdef void flip_signs(self) noexcept nogil
     cdef void leap(self) noexcept nogil
+    cdef void redraw_unseen(self) noexcept nogil
+    cdef bint is_bound(self, Py_ssize_t p) noexcept nogil
+    cdef void differentiate(self, Py_ssize_t j, Py_ssize_t k, double* row) noexcept nogil
     cdef void rescale(self) noexcept nogil
     cdef void slide(self, Py_ssize_t width, double spread, double square, double count) noexcept nogil
     cdef double squares(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -35,6 +35,7 @@ JITTER = cython.declare(cython.double, 1.5)
 SHORT = cython.declare(cython.double, 0.3)  # the share of trajectories with steps for narrower places than most
 LENGTH = cython.declare(cython.double, 2.0)  # of a trajectory, in units of the coordinates' deviations
 TARGET = cython.declare(cython.double, 0.8)  # the share of trajectories to accept
+MOST_DIRECTIONS = 120  # that are made orthogonal
 BARRED = -1000.0  # added to the logarithm of a probability that is zero
 LEAST = cython.declare(cython.double, 1e-12)  # of a base's probability
 
@@ -83,6 +84,10 @@ class AdditiveBase:
         self.variance, self.mean, self.square = np.ones(D), np.zeros(D), np.zeros(D)
         self.responsibility, self.share_slopes = np.zeros((2, self.components))
         self.widths = np.zeros(1 + 2 * P)
+        directions = self.effects_end - 1 - P - P * own_rests
+        self.directions = np.zeros(
+            (min(directions, J * (K - 1)) + 1 if P and directions <= MOST_DIRECTIONS else 0, directions)
+        )
         self.effects, self.g_effects = np.zeros((2, max(1, int(sum(sizes))), K))
         self.base, self.constant = np.zeros((J, K)) if base is None else base, np.zeros((J, self.components))
         self.base[:] = 1.0 / K
@@ -562,6 +567,113 @@ class AdditiveBase:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def redraw_unseen(self) -> cython.void:
+        """Draw from their prior the directions of effects that no configuration with rows sees, given widths.
+
+        Log-odds of configurations with rows are linear in the coordinates c, a, e. What is orthogonal to all of them
+        keeps its normal prior, however small the steps are that rows force upon trajectories.
+        """
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        q: cython.Py_ssize_t
+        pass_: cython.Py_ssize_t
+        rank: cython.Py_ssize_t = 0
+        free: cython.Py_ssize_t = self.first_width(0)  # coordinates before the widths
+        count: cython.Py_ssize_t = free
+        along: cython.double
+        size: cython.double
+        if self.parents == 0 or self.seen_count == 0 or self.directions.shape[0] == 0:
+            return
+        for i in range(self.parents):
+            if self.is_bound(i):
+                free -= self.first_increment[i + 1] - self.first_increment[i]
+        self.compute_widths()
+        for j in range(self.seen_count):
+            for k in range(1, self.states):
+                if rank == free or rank == self.directions.shape[0] - 1:
+                    return
+                row: cython.pointer(cython.double) = cython.address(self.directions[rank, 0])
+                self.differentiate(self.seen[j], k, row)
+                size = 0.0
+                for i in range(count):
+                    size += row[i] * row[i]
+                if size == 0.0:
+                    continue
+                size = 1.0 / sqrt(size)
+                for i in range(count):
+                    row[i] *= size
+                for pass_ in range(2):
+                    for q in range(rank):
+                        along = 0.0
+                        for i in range(count):
+                            along += self.directions[q, i] * row[i]
+                        for i in range(count):
+                            row[i] -= along * self.directions[q, i]
+                size = 0.0
+                for i in range(count):
+                    size += row[i] * row[i]
+                if size > 1e-12:
+                    size = 1.0 / sqrt(size)
+                    for i in range(count):
+                        row[i] *= size
+                    rank += 1
+        # The part of the new coordinates that rows see is the old one.
+        for i in range(count):
+            self.old[i] = normal(cython.address(self.random[0])) - self.x[i]
+        for i in range(self.parents):
+            if self.is_bound(i):
+                for k in range(self.states + self.first_increment[i], self.states + self.first_increment[i + 1]):
+                    self.old[k] = 0.0
+        for q in range(rank):
+            along = 0.0
+            for i in range(count):
+                along += self.directions[q, i] * self.old[i]
+            for i in range(count):
+                self.old[i] -= along * self.directions[q, i]
+        for i in range(count):
+            self.x[i] += self.old[i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def is_bound(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Whether a statement says something about the signs of a parent's effects."""
+        return self.sign[p] != 0 or self.rising[p] != 0.0 or self.falling[p] != 0.0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def differentiate(
+        self, j: cython.Py_ssize_t, k: cython.Py_ssize_t, row: cython.pointer(cython.double)
+    ) -> cython.void:
+        """How the log-odds of state k against the first one in a configuration depend on c, a and e."""
+        i: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        u: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
+        above: cython.double
+        for i in range(self.first_width(0)):
+            row[i] = 0.0
+        row[k], row[0] = self.widths[0], -self.widths[0]
+        for p in range(self.parents):
+            for u in range(self.sizes[p] - 1):
+                at = self.first_increment[p] + u
+                above = (1.0 if self.parent_states[j, p] > u else 0.0) - (self.sizes[p] - 1.0 - u) / self.sizes[p]
+                if not self.is_bound(p):
+                    row[K + at] = self.widths[1 + p] * (self.scores[k] - self.scores[0]) * above
+                if K > 2:
+                    i = K + self.increments + at * K
+                    row[i + k], row[i] = (
+                        self.widths[1 + self.parents + p] * above,
+                        -self.widths[1 + self.parents + p] * above,
+                    )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def leap(self) -> cython.void:
         """Propose a point far away, which trajectories do not reach where the density between is small.
 
@@ -690,6 +802,7 @@ class AdditiveBase:
         i: cython.Py_ssize_t
         with cython.nogil:
             self.rescale()
+            self.redraw_unseen()
             self.move(adapting)
             for i in range(LEAPS):
                 self.leap()
