@@ -8,29 +8,11 @@ where there are more cores.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credo.types import Numbers
 
 # OpenBLAS uses one thread up to 2^18 multiplications of two matrices, and up to 9,216 of a matrix and a vector.
 MOST_OF_MATRICES, MOST_OF_VECTORS = 200_000, 8_000
-
-
-MOST_IN_PIECES = 4_000_000  # multiplications of a product that is not worth threads
-
-
-def products(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The products of many pairs of matrices, (pairs, …); small ones without threads."""
-    pairs, rows, inner = left.shape
-    columns = right.shape[2]
-    if rows * inner * columns > MOST_IN_PIECES:
-        return left @ right
-    found = np.empty((pairs, rows, columns), dtype=left.dtype)
-    step = max(1, MOST_OF_MATRICES // max(1, inner * columns))
-    for pair in range(pairs):
-        for i in range(0, rows, step):
-            np.matmul(left[pair, i : i + step], right[pair], out=found[pair, i : i + step])
-    return found
 
 
 def product(left: Numbers, right: Numbers) -> Numbers:

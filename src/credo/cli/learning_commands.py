@@ -546,7 +546,8 @@ def _show(result: Fit, out: Path | None, report: Path | None) -> None:
 
     console().print(fit_summary(result, out))
     if report is not None:
-        say(f"The explanation, with what each statement did, is in {report}: open it in a browser.")
+        what = ", with what each statement did," if len(result.knowledge.statements) else ""
+        say(f"The explanation{what} is in {report}: open it in a browser.")
     elif len(result.knowledge):
         say("Add --report report.html to see what each statement did.")
 

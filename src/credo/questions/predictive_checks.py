@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 REPLICATES = 200
 MOST_SAVED = 1000  # checks, in the file of a fit
 LEAST_ROWS = 200  # to which rows are reduced where there is not enough time for all of them
-MOST_VALUES = 10_000_000  # of all rows that are simulated: about a second
-MOST_PRODUCTS = 6_000_000_000  # of numbers, in the tables of all pairs; the same
+MOST_VALUES = 6_000_000  # of all rows that are simulated: about half a second
+MOST_PRODUCTS = 4_000_000_000  # of numbers, in the tables of all pairs; the same
 MOST_TABLES = 20_000_000  # numbers in these tables: 80 MB, and as much where values are missing
 MOST_TERMS = 200_000  # that are multiplied to complete all rows once
 MOST_CPT = 4096  # cells of the full CPT of a noisy family

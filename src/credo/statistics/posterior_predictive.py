@@ -25,13 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credo.model.network import Network
-from credo.small_products import products
 from credo.statistics.completed_rows import (
     BatchedCPTs,
     Completion,
@@ -41,6 +40,9 @@ from credo.statistics.completed_rows import (
     simulated_codes,
 )
 from credo.types import Indices, Numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 HALF_A_ROW = 0.25  # squared; added to variances, so that a single row in a rare cell is no surprise
 LEAST_KNOWN = 0.1  # of the variance of a residual, that rows with missing values tell; less is not estimated well
@@ -119,7 +121,7 @@ def link_discrepancies(
             continue
         seen = completed_codes(completion, cpts, numbers[:1] if complete else numbers, rng)
         tables, shown = _residual_tables(network, seen, links)
-        together += products(shown, shown.transpose(0, 2, 1)).sum(axis=0)
+        together += (shown.T @ shown).toarray()
         total += tables.sum(axis=0)
         squares += np.einsum("rij,rij->ij", tables, tables)
         count += len(tables)
@@ -220,13 +222,20 @@ def p_values(parts: Sequence[Discrepancies]) -> tuple[Numbers, Numbers]:
 # Links ----------------------------------------------------------------------------------------------------------------
 
 
-def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[Tables, Tables]:
-    """Σ_j (N_ajk − N_aj·N_jk / N_j) for all columns a and k, (draws, columns, columns); and which rows are in each."""
+def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[Tables, csr_array]:
+    """Σ_j (N_ajk − N_aj·N_jk / N_j) for all columns a and k, (draws, columns, columns); and which rows are in each.
+
+    A row is in few columns, so that sums over the rows of each are sparse products. They also start no threads, which
+    wait for each other longer than such sums take where a machine is busy.
+    """
+    from scipy.sparse import csr_array
+
     draws, rows, _ = codes.shape
-    shown = np.zeros((draws, links.columns, rows), dtype=np.float32)
-    left = np.empty_like(shown)
+    left = np.empty((draws * rows, links.columns), dtype=np.float32)
+    every = np.arange(draws * rows)
+    columns_of = np.empty((draws * rows, len(links.variables)), dtype=np.int32)
     for at, variable in enumerate(links.variables):
-        name, own = network.names[variable], np.ascontiguousarray(codes[:, :, variable])
+        name, own = network.names[variable], codes[:, :, variable]
         size, columns = len(network.states(name)), _block(links, at)
         keys = np.arange(draws)[:, None] * network.configurations(name) + configurations_of(network, name, codes)
         if draws * network.configurations(name) > 4 * keys.size:
@@ -234,10 +243,20 @@ def _residual_tables(network: Network, codes: AllCodes, links: Links) -> tuple[T
         counts = np.bincount((keys * size + own).ravel(), minlength=(int(keys.max(initial=0)) + 1) * size)
         counts = counts.reshape(-1, size)
         frequencies = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).astype(np.float32)
-        for column, state in zip(range(columns.start, columns.stop), links.states[at].tolist(), strict=True):
-            shown[:, column] = own == state
-            np.subtract(shown[:, column], frequencies[:, state][keys], out=left[:, column])
-    return products(shown, left.transpose(0, 2, 1)), shown
+        left[:, columns] = np.take(-frequencies[:, links.states[at]], keys.ravel(), axis=0)
+        column = np.full(size, -1, dtype=np.int32)
+        column[links.states[at]] = np.arange(columns.start, columns.stop)
+        columns_of[:, at] = np.take(column, own.ravel())
+    inside = columns_of >= 0
+    starts = np.concatenate(([0], np.cumsum(inside.sum(axis=1))))
+    indices = columns_of[inside]
+    left.ravel()[np.repeat(every * links.columns, np.diff(starts)) + indices] += 1.0
+    shown = csr_array((np.ones(len(indices), dtype=np.float32), indices, starts), shape=(draws * rows, links.columns))
+    tables = np.empty((draws, links.columns, links.columns), dtype=np.float32)
+    for draw in range(draws):
+        own_rows = slice(draw * rows, (draw + 1) * rows)
+        tables[draw] = shown[own_rows].T @ left[own_rows]
+    return tables, shown
 
 
 def _block(links: Links, at: int) -> slice:
