@@ -289,8 +289,28 @@ def test_names_are_text_everywhere(chromium: Browser, tmp_path: Path) -> None:
         assert complaints == []
 
 
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [(0.25, "Of 100 cases like this one, about 25 have"), (8.5e-5, "Of 100,000 cases like this one, about 9 have")],
+)
+def test_rare_states_are_counted_in_enough_cases(
+    chromium: Browser, tmp_path: Path, value: float, sentence: str
+) -> None:
+    network = credo.Network({"failure": ["no", "yes"]}, {}).with_cpts({"failure": [1 - value, value]})
+    (tmp_path / "page.html").write_text(share_page(network), encoding="utf-8")
+    with opened(chromium, tmp_path / "page.html") as (page, _):
+        expect(page.get_by_text(f"{sentence} failure: yes.")).to_be_visible()
+
+
 def test_long_names_are_whole_and_inside_their_boxes(chromium: Browser, tmp_path: Path) -> None:
-    names = ["AZVaccineDoses", "VesselNavigationOperationManagement", "RiskOfInfection" * 5, "no_sign_" * 4, "disease"]
+    names = [
+        "disease",
+        "AZVaccineDoses",
+        "DieFromBackgroundCSVT",
+        "VesselNavigationOperationManagement",
+        "no_sign_" * 4,
+    ]
+    names.append("RiskOfInfection" * 5)
     network = credo.Network({name: ["no", "yes"] for name in names}, {})
     full = network.with_cpts({name: [0.25, 0.75] for name in names})
     (tmp_path / "page.html").write_text(share_page(full), encoding="utf-8")

@@ -143,10 +143,14 @@ function hundred(value, low, high) {
   return grid;
 }
 
+// Of so many cases that at least one is expected to have it, and one not to have it.
 function sentence(variable, state, [value, low, high]) {
-  const count = Math.round(100 * value);
-  const range = low !== null && Math.round(100 * low) !== Math.round(100 * high) ? ` (${Math.round(100 * low)} to ${Math.round(100 * high)})` : "";
-  return `Of 100 cases like this one, about ${count}${range} have ${variable.label}: ${variable.labels[state]}.`;
+  const rare = Math.min(value, 1 - value);
+  let cases = 100;
+  while (rare > 1e-9 && rare * cases < 1) cases *= 10;
+  const count = (share) => Math.round(cases * share).toLocaleString("en");
+  const range = low !== null && count(low) !== count(high) ? ` (${count(low)} to ${count(high)})` : "";
+  return `Of ${cases.toLocaleString("en")} cases like this one, about ${count(value)}${range} have ${variable.label}: ${variable.labels[state]}.`;
 }
 
 // What to do -----------------------------------------------------------------------------------------------------------------

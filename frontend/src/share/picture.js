@@ -3,8 +3,9 @@ import { percent, wrapped } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [ROW, FOOT] = [24, 8]; // heights, as the layout has them: of a state, below the last one
-const [LETTER, SMALL_LETTER, LINE] = [8, 7, 14]; // widths of letters of a name in one line, and in several; their height
+const [LETTER, SMALL_LETTER, LINE] = [8, 7.5, 14]; // widths of letters of a name in one line, and in several; their height
 const MOST = 12; // states that a box shows
+const LEAST = 0.75; // of its size, to which a picture shrinks
 
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
@@ -25,9 +26,8 @@ function curve(points) {
 
 const short = (text, room) => (text.length * 8 <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / 8) - 1))}…`);
 
-// A name in the lines that there is room for: between its parts, or where these leave too much room, anywhere.
+// A long name in the lines that there is room for: between its parts, or where these leave too much room, anywhere.
 function linesOf(name, room, height) {
-  if (name.length * LETTER <= room) return [name];
   const lines = wrapped(name, (line) => line.length * SMALL_LETTER <= room);
   return lines.length * LINE <= height ? lines : name.match(new RegExp(`.{1,${Math.floor(room / SMALL_LETTER)}}`, "gu"));
 }
@@ -39,7 +39,9 @@ export function picture(content, choose) {
   const ys = [...places.values()].flatMap(([, y, , height]) => [y, y + height]);
   const [left, top] = [Math.min(...xs) - 8, Math.min(...ys) - 8];
   const [width, height] = [Math.max(...xs) - left + 8, Math.max(...ys) - top + 8];
+  // A little wider than the page, it is made smaller; where that would be too small to read, it is scrolled.
   const root = svg("svg", { viewBox: `${left} ${top} ${width} ${height}`, width, height, class: "picture", role: "group", "aria-label": "The network" });
+  root.style.minWidth = `${LEAST * width}px`;
   root.append(
     svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0 0L10 5L0 10z", class: "tip" }))),
   );
@@ -51,14 +53,14 @@ export function picture(content, choose) {
     const [x, y, boxWidth, boxHeight] = box;
     const head = boxHeight - FOOT - ROW * Math.min(variable.states.length, MOST + 1);
     const room = boxWidth - 20;
-    const lines = linesOf(variable.label, room, head);
-    const isLong = lines.length > 1;
-    const title = svg("text", { class: isLong ? "name long" : "name" }, ...lines.map((line, place) => svg("tspan", { x: 10, y: isLong ? LINE * (place + 1) : 22 }, line)));
+    const isLong = variable.label.length * LETTER > room;
+    const lines = isLong ? linesOf(variable.label, room, head) : [variable.label];
+    const title = svg("text", { class: isLong ? "name long" : "name" }, ...lines.map((line, place) => svg("tspan", { x: 10, y: lines.length > 1 ? LINE * (place + 1) : 22 }, line)));
     const frame = svg("rect", { width: boxWidth, height: boxHeight, rx: 8, class: "box" });
     const group = svg("g", { transform: `translate(${x} ${y})` }, frame, title);
     const longest = Math.max(...variable.labels.map((each) => each.length));
     const start = Math.min(10 + 8.2 * longest + 8, boxWidth * 0.55);
-    const barRoom = boxWidth - start - 56;
+    const barRoom = boxWidth - start - 64;
     const rows = variable.order.slice(0, MOST).map((state, place) => {
       const middle = head + ROW * place + ROW / 2;
       const fill = svg("rect", { x: start, y: middle - 6, width: 0, height: 12, rx: 2, class: "fill" });

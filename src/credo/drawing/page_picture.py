@@ -16,7 +16,7 @@ from credo.model.network import Network, Variable
 NARROWEST, WIDEST = 176.0, 240.0  # pixels
 BESIDE_NAME, BESIDE_LABEL = 78.0, 138.0  # of a name: margins and what was observed; of a label: bar and number as well
 LETTER = 7.5  # the usual width of a letter; the page shortens labels of states that are too long
-SMALL_LETTER, MARGIN = 7.0, 24.0  # of a name that takes more than one line; on both sides of it
+SMALL_LETTER, MARGIN = 7.5, 24.0  # of a name that takes more than one line; on both sides of it
 HEAD, LINE, ROW, FOOT = 34.0, 14.0, 24.0, 8.0  # heights: of two lines of a name, of a third, of a state, below them
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
 
