@@ -6,14 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
-from experiments.questions.trials import ANSWERS, ROWS, STRATEGIES
+from experiments.questions.trials import ROWS, STRATEGIES
 
 
 def write_report(results: pl.DataFrame, folder: Path) -> str:
     """Write README.md, and return its text."""
+    most = int(results["answers"].max())  # type: ignore[call-overload]
     lines = [
         "# Which question next\n",
-        f"A simulated expert knows the true network; {ROWS} rows of data. After each of {ANSWERS} answers all is "
+        f"A simulated expert knows the true network; {ROWS} rows of data. After each of {most} answers all is "
         "learned again. Mean error over the interviews that all orders held, as a share of the error before the first "
         "answer; and in how many interviews some answer left at most half of it. Numbers are answered as precisely as "
         "“about p” in the language; all orders ask only about CPTs that the target depends on.\n",
@@ -32,13 +33,13 @@ def write_report(results: pl.DataFrame, folder: Path) -> str:
             f"## {target}, expert {expert}: {len(complete)} interviews on {common['network'].n_unique()} networks\n",
         ]
         lines += [
-            "| order | " + " | ".join(map(str, range(ANSWERS + 1))) + " | answers to halve | interviews that halved |"
+            "| order | " + " | ".join(map(str, range(most + 1))) + " | answers to halve | interviews that halved |"
         ]
-        lines += ["|---" * (ANSWERS + 4) + "|"]
+        lines += ["|---" * (most + 4) + "|"]
         for strategy in STRATEGIES:
             means = common.filter(strategy=strategy).group_by("answers").agg(pl.col("error").mean()).sort("answers")
             shares = (means["error"] / means["error"][0]).to_list()
-            halved = next((str(k) for k, share in enumerate(shares) if share <= 0.5), f"more than {ANSWERS}")
+            halved = next((str(k) for k, share in enumerate(shares) if share <= 0.5), f"more than {most}")
             each = common.filter(strategy=strategy).sort("answers").group_by("network", "draw")
             least = each.agg(pl.col("error").min() <= 0.5 * pl.col("error").first())["error"]
             row = " | ".join([*(f"{share:.2f}" for share in shares), halved, f"{least.sum()} of {len(least)}"])

@@ -31,8 +31,8 @@ WRONG_ODDS = 4.0  # by which a wrong number is off
 KEY = ("network", "target", "expert", "draw", "strategy")
 
 
-def run_trial(job: Job) -> list[Record]:
-    """The errors of one interview: a row for each number of answers, from none."""
+def run_trial(job: Job, most: int = ANSWERS) -> list[Record]:
+    """The errors of one interview: a row for each number of answers, from none to the most."""
     name, goal, expert, draw, strategy = job
     warnings.simplefilter("ignore")
     truth = credo.read_network(FOLDER / f"{name}.bif")
@@ -43,7 +43,7 @@ def run_trial(job: Job) -> list[Record]:
     statements: list[str] = []
     skip: set[str] = set()
     records: list[Record] = []
-    for answers in range(ANSWERS + 1):
+    for answers in range(most + 1):
         fit = _learned(structure, rows, statements, expert)
         if fit is None:  # an answer that is wrong contradicts others: nobody learns from it
             statements.pop()
@@ -57,7 +57,7 @@ def run_trial(job: Job) -> list[Record]:
         if statement := answer_of(truth, fit, question, EXPERTS[expert], generator):
             statements.append(statement)
     last = records[-1]
-    return records + [{**last, "answers": each} for each in range(len(records), ANSWERS + 1)]
+    return records + [{**last, "answers": each} for each in range(len(records), most + 1)]
 
 
 def _learned(structure: credo.Network, rows: object, statements: list[str], expert: str) -> credo.Fit | None:
