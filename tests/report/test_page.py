@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
+from time import process_time
 
 import numpy as np
 import polars as pl
@@ -17,7 +19,7 @@ from credo.questions.marginal_bars import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
 from credo.shipped import example
-from credo.testing import true_statements
+from credo.testing import made_up_network, true_statements
 from tests.helpers.pages import anchors, demo, large_page
 from tests.helpers.published import PUBLISHED_NETWORKS
 
@@ -328,3 +330,15 @@ def test_long_cpts_are_folded_roots_share_a_table_and_expected_counts_have_few_d
 )
 def test_expected_counts_have_as_many_digits_as_matter(count: float, text: str) -> None:
     assert count_digits(count) == text
+
+
+def test_a_report_takes_at_most_half_of_the_time_of_its_fit(tmp_path: Path) -> None:
+    network = made_up_network(20, seed=1)
+    knowledge = true_statements(network, 3, seed=2)
+    rows = network.sample(300, seed=3)
+    credo.fit(network, rows[:20]).report(tmp_path / "imports.html")  # which are loaded once
+    began = process_time()
+    fit = credo.fit(network, rows, knowledge)
+    learned = process_time()
+    fit.report(tmp_path / "report.html")
+    assert process_time() - learned <= 0.5 * (learned - began)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import OptionError, QueryError
+from credo.errors import OptionError, QueryError, listing
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
@@ -54,6 +54,8 @@ class Answer:
     conflict : str
         A sentence where the evidence does not fit together: where it is, at the learned CPTs, at least ten times as
         rare as if its parts were independent. `fit.conflict` says more.
+    unconnected : str
+        A sentence where no arrows join something that is known with what was asked.
     """
 
     query: str
@@ -62,6 +64,7 @@ class Answer:
     evidence_probability: float
     note: str = ""
     conflict: str = ""
+    unconnected: str = ""
 
     @property
     def probability(self) -> float:
@@ -90,7 +93,7 @@ class Answer:
             lines.append(f"{what} = {value}  ({self.level:.0%} interval {low} to {high})")
         if len(lines) > 1:
             lines.insert(0, self.query)
-        return "\n".join([*lines, *filter(None, (self.note, self.conflict))])
+        return "\n".join([*lines, *filter(None, (self.note, self.unconnected, self.conflict))])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -110,6 +113,7 @@ class Answer:
             "evidence_probability": self.evidence_probability,
             "note": self.note,
             "conflict": self.conflict,
+            "unconnected": self.unconnected,
         }
 
     def _only(self, column: str) -> Any:
@@ -140,6 +144,7 @@ def query(fit: Fit, question: str | Query, level: float = 0.95) -> Answer:
         float(np.exp(log_evidence[possible]).sum() / len(possible)),
         note,
         conflict_sentence(network, asked.evidence, _log_mean(log_evidence)) if not asked.interventions else "",
+        _unconnected_sentence(fit.network, asked),
     )
 
 
@@ -156,6 +161,24 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
         float(np.exp(log_evidence[0])),
         "A network file holds no draws: there is no interval.",
         conflict_sentence(expanded, asked.evidence, float(log_evidence[0])) if not asked.interventions else "",
+        _unconnected_sentence(network, asked),
+    )
+
+
+def _unconnected_sentence(network: Network, asked: Query) -> str:
+    """That what is known cannot matter, where arrows join none of it with a target in any way."""
+    joined: set[str] = set()
+    reached = set(asked.targets)
+    while reached - joined:
+        joined |= reached
+        reached = {parent for name in joined for parent in network.parents[name]}
+        reached |= {name for name in network.names if joined.intersection(network.parents[name])}
+    apart = [name for name in (*asked.evidence, *asked.interventions) if name not in joined]
+    if not apart:
+        return ""
+    them = "it" if len(apart) == 1 else "them"
+    return (
+        f"No arrows join {listing(apart)} with {listing(list(asked.targets))}: what is known of {them} changes nothing."
     )
 
 
