@@ -52,6 +52,8 @@ WRITE = {
     ),
     "smoke=yes makes cough=yes twice as likely": "cough=yes is twice as likely given smoke=yes as given smoke=no",
     "the risk of cough=yes doubles with smoke=yes": "cough=yes is twice as likely given smoke=yes as given smoke=no",
+    "type increases with glu": "glu raises type",
+    "the risk of cough decreases with smoke": "smoke lowers cough",
     "xray=positive is twice as likely": "xray=positive is twice as likely given type=Yes as given type=No",
     "smoke doubles the risk of cough": "cough=yes is twice as likely given smoke=yes as given smoke=no",
     "P(type=Yes | glu=high) is twice as likely as P(type=Yes | glu=low)": (
@@ -180,6 +182,14 @@ def test_a_name_with_a_unit_gets_quotes_where_no_table_names_it(line: str, write
     with pytest.raises(credo.KnowledgeError) as caught:
         credo.check(f"variable type: No, Yes\n{line}\n")
     assert [mistake.write for mistake in caught.value.mistakes] == [write]
+
+
+def test_a_state_that_begins_with_a_sign_gets_quotes() -> None:
+    text = "bmi is cut at 25, 30\nvariable type: No, Yes\ntype depends on bmi\nP(type=Yes | bmi=<25) <= 0.2\n"
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.check(text)
+    (mistake,) = caught.value.mistakes
+    assert mistake.write == 'P(type=Yes | bmi="<25") <= 0.2'
 
 
 def test_what_means_nothing_gets_no_line() -> None:

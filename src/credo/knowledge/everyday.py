@@ -244,6 +244,9 @@ def _candidates(code: str, network: Network, inside: bool = False) -> Iterator[s
     if re.search(r"@[EV]\d", code):  # looks like the marks below
         return
     pointed = re.sub(r"(?<![\w.,])(\d+),(\d+)(?![\d,])", r"\1.\2", code)
+    lowest = {state for name in network.names for state in network.states(name) if state.startswith("<")}
+    for state in lowest:  # bmi=<25, where "<25" is a state
+        pointed = re.sub(rf"=\s*{re.escape(state)}(?![\w.])", f'="{state}"', pointed)
     for text in dict.fromkeys((pointed, _spelled(pointed, network))):
         yield text
         line, items = marked(text, network)
@@ -561,6 +564,14 @@ PATTERNS: tuple[tuple[str, Write], ...] = (
         lambda line: line.influence("lowers"),
     ),
     (r"{risk} {e} (?P<rest>(?:is|lies|equals|<|>|=|≤|≥)\s?.*\d.*)", lambda line: f"P({line.event()}) {line.rest()}"),
+    (
+        r"{chance}{e} (?:increases?|rises?|grows?|goes up) with (?:the )?{c}",
+        lambda line: line.influence("raises"),
+    ),
+    (
+        r"{chance}{e} (?:decreases?|falls?|drops?|goes down) with (?:the )?{c}",
+        lambda line: line.influence("lowers"),
+    ),
     (r"{c} {raises} {chance}{e}", lambda line: line.influence("raises")),
     (r"{c} {lowers} {chance}{e}", lambda line: line.influence("lowers")),
     (
