@@ -11,7 +11,7 @@ cdef class AdditiveBase:
     # coordinates, whose prior is standard normal, and the work of their trajectories
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
     cdef double[:, ::1] effects, g_effects, ratios, directions
-    cdef double[::1] total, weight, level, pull, widths
+    cdef double[::1] total, weight, level, odds, pull, widths
     cdef double least_unseen, share_spread, factor
     cdef double log_step, mean_log_step, adapted, made, accepted
     cdef uint64_t[::1] random

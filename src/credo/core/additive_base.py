@@ -23,7 +23,7 @@ and θ are drawn given these.
 
 import cython
 import numpy as np
-from cython.cimports.credo.core.special import log_rising
+from cython.cimports.credo.core.special import log_rising, rising
 from cython.cimports.credo.core.variates import dirichlet, normal, uniform
 from cython.cimports.libc.math import INFINITY, ceil, exp, fabs, log, sqrt
 from cython.cimports.libc.stdint import int32_t, int64_t
@@ -92,7 +92,8 @@ class AdditiveBase:
         self.base, self.constant = np.zeros((J, K)) if base is None else base, np.zeros((J, self.components))
         self.base[:] = 1.0 / K
         self.ratios, self.total = np.zeros((self.components, K)), np.zeros(J)
-        self.weight, self.level, self.pull = np.zeros(K), np.zeros(self.components), np.zeros(K)
+        self.weight, self.pull = np.zeros((2, K))
+        self.level, self.odds = np.zeros((2, self.components))
         self.component, self.seen = np.zeros(J, np.int32), np.zeros(J, np.int32)
         self.log_step = self.mean_log_step = log(0.3)
         self.adapted = self.made = self.accepted = 0.0
@@ -260,34 +261,43 @@ class AdditiveBase:
         g: cython.Py_ssize_t
         k: cython.Py_ssize_t
         slope: cython.double = 0.0
+        strength: cython.double
+        product: cython.double
         highest: cython.double = -INFINITY
         total: cython.double = 0.0
         share: cython.double
         for g in range(self.components):
             self.level[g] = self.log_shares[g] + self.constant[j, g]
             if g < self.following:
+                strength, product = self.strength(self.known[j], g, 0), 1.0
                 for k in range(self.states):
                     if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
-                        self.level[g] += log_rising(
-                            self.strength(self.known[j], g, 0) * self.base[j, k],
+                        product *= rising(
+                            strength * self.base[j, k],
                             self.counts[j, k],
                             cython.address(slope),
+                            cython.address(self.level[g]),
                         )
-                        self.ratios[g, k] = slope * self.strength(self.known[j], g, 0)
+                        self.ratios[g, k] = slope * strength
+                        if product < 1e-150 or product > 1e150:
+                            self.level[g] += log(product)
+                            product = 1.0
+                self.level[g] += log(product)
             highest = max(highest, self.level[g])
         for g in range(self.components):
-            total += exp(self.level[g] - highest)
-        total = highest + log(total)
+            self.odds[g] = exp(self.level[g] - highest)
+            total += self.odds[g]
         if derive:
-            for g in range(self.components):
-                self.responsibility[g] += exp(self.level[g] - total)
             for k in range(self.states):
                 self.weight[k] = 0.0
-                if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
-                    for g in range(self.following):
-                        share = exp(self.level[g] - total)
-                        self.weight[k] += share * self.ratios[g, k] * self.base[j, k]
-        return total
+            for g in range(self.components):
+                share = self.odds[g] / total
+                self.responsibility[g] += share
+                if g < self.following:
+                    for k in range(self.states):
+                        if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
+                            self.weight[k] += share * self.ratios[g, k] * self.base[j, k]
+        return highest + log(total)
 
     @cython.cfunc
     @cython.nogil

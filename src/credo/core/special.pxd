@@ -14,7 +14,8 @@ cdef inline double digamma(double x) noexcept nogil:
     )
 
 
-cdef inline double log_rising(double a, double n, double* derivative) noexcept nogil:
+cdef inline double rising(double a, double n, double* derivative, double* logarithm) noexcept nogil:
+    # A factor of it, the logarithm of the rest being added to `logarithm`: products of many need one logarithm.
     cdef double product = 1.0
     cdef double slope = 0.0
     cdef Py_ssize_t i
@@ -23,6 +24,12 @@ cdef inline double log_rising(double a, double n, double* derivative) noexcept n
             product *= a + i
             slope += 1.0 / (a + i)
         derivative[0] = slope
-        return log(product)
+        return product
     derivative[0] = digamma(a + n) - digamma(a)
-    return lgamma(a + n) - lgamma(a)
+    logarithm[0] += lgamma(a + n) - lgamma(a)
+    return 1.0
+
+
+cdef inline double log_rising(double a, double n, double* derivative) noexcept nogil:
+    cdef double logarithm = 0.0
+    return log(rising(a, n, derivative, &logarithm)) + logarithm
