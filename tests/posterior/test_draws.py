@@ -104,7 +104,8 @@ def test_the_same_seed_gives_the_same_draws_and_another_others() -> None:
     fits = [credo.fit(network, rows, method="posterior", seed=seed, posterior=SMALL) for seed in (1, 1, 2)]
     first, again, other = (chain_draws(sampled(fit), "x") for fit in fits)
     assert (first == again).all()
-    assert not (first == other).any()
+    both = min(first.shape[1], other.shape[1])
+    assert not (first[:, :both] == other[:, :both]).any()
 
 
 @pytest.mark.parametrize("total", [1, 2, 7, 64, 1000, 4096])

@@ -8,17 +8,18 @@ cdef class LinkedDistributions:
     cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order
     cdef double[::1] theta, counts, base, strengths, bounds, coefficients, values, old_values, support
     cdef double[:, ::1] log_shares, norm, evidence, own_strengths
-    cdef double[::1] level, proposal, previous, shift, barred, alpha
+    cdef double[::1] level, odds, proposal, previous, shift, barred, alpha
     cdef uint64_t[::1] random
     cdef int32_t[::1] choice_of
     cdef Py_ssize_t changed, stamp, chosen_count, choice
-    cdef double least_unseen
+    cdef double least_unseen, odds_sum, rows_density
     cdef public double proposed, accepted
 
     cdef double draw_in_interval(self, double a, double b, double y, double low, double high) noexcept nogil
     cdef double row_value(self, Py_ssize_t row) noexcept nogil
     cdef double mixture(self, Py_ssize_t d, const double* theta) noexcept nogil
-    cdef Py_ssize_t draw_level(self, double total) noexcept nogil
+    cdef double add_levels(self) noexcept nogil
+    cdef Py_ssize_t draw_level(self) noexcept nogil
     cdef void prepare(self, Py_ssize_t d) noexcept nogil
     cdef void move_pair(self, Py_ssize_t d, Py_ssize_t k, Py_ssize_t l) noexcept nogil
     cdef void move_within(self, Py_ssize_t d) noexcept nogil

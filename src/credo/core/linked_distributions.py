@@ -94,7 +94,8 @@ class LinkedDistributions:
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
         self.row_stamp, self.changed_rows = np.zeros((2, max(1, self.rows)), np.int32)
         most = int(lengths.max(initial=1))
-        self.level, self.alpha, self.shift = np.zeros(self.components), np.zeros(most), np.zeros(most)
+        self.level, self.odds = np.zeros((2, self.components))
+        self.alpha, self.shift = np.zeros((2, most))
         self.proposal, self.previous = np.zeros((2, MOST_CHOSEN + 1, most)).reshape(2, -1)
         self.chosen = np.zeros(MOST_CHOSEN + 1, np.int32)
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
@@ -270,7 +271,7 @@ class LinkedDistributions:
     @cython.nogil
     @cython.exceptval(check=False)
     def mixture(self, d: cython.Py_ssize_t, theta: cython.pointer(cython.const[cython.double])) -> cython.double:
-        """log Σ_g π_g · Dirichlet(θ | s_g b_g), whose parts are left in `level`.
+        """log Σ_g π_g · Dirichlet(θ | s_g b_g), whose parts are left in `level`, and Σ (N + 1) log θ in `rows_density`.
 
         A probability at `LEAST` stands for all that are smaller: their mass is that of the density there over α.
         """
@@ -283,15 +284,15 @@ class LinkedDistributions:
         logs: cython.double = 0.0
         along: cython.double = 0.0
         here: cython.double
-        highest: cython.double = -INFINITY
-        total: cython.double = 0.0
         least: cython.Py_ssize_t = 0
+        self.rows_density = 0.0
         for k in range(K):
             if self.barred[first + k] == 0.0:
                 here = log(max(theta[k], LEAST))
                 least += theta[k] <= LEAST
                 logs += here
                 along += self.base[first + k] * here
+                self.rows_density += (self.counts[first + k] + 1.0) * here
                 allowed += 1
         for g in range(self.components):
             here = along if g < following else logs / allowed
@@ -304,19 +305,31 @@ class LinkedDistributions:
                         self.level[g] -= log(
                             self.own_strengths[d, g] * (self.base[first + k] if g < following else 1.0 / allowed)
                         )
-            highest = max(highest, self.level[g])
-        for g in range(self.components):
-            total += exp(self.level[g] - highest)
-        return highest + log(total)
+        return self.add_levels()
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def draw_level(self, total: cython.double) -> cython.Py_ssize_t:
+    def add_levels(self) -> cython.double:
+        """The logarithm of the sum of exponentials of levels, which `draw_level` chooses from."""
         g: cython.Py_ssize_t
-        u: cython.double = uniform(cython.address(self.random[0]))
+        highest: cython.double = -INFINITY
+        self.odds_sum = 0.0
+        for g in range(self.components):
+            highest = max(highest, self.level[g])
+        for g in range(self.components):
+            self.odds[g] = exp(self.level[g] - highest)
+            self.odds_sum += self.odds[g]
+        return highest + log(self.odds_sum)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_level(self) -> cython.Py_ssize_t:
+        g: cython.Py_ssize_t
+        u: cython.double = uniform(cython.address(self.random[0])) * self.odds_sum
         for g in range(self.components - 1):
-            u -= exp(self.level[g] - total)
+            u -= self.odds[g]
             if u < 0.0:
                 return g
         return self.components - 1
@@ -437,7 +450,8 @@ class LinkedDistributions:
         to: cython.Py_ssize_t
         first: cython.Py_ssize_t = self.first_cell[d]
         K: cython.Py_ssize_t = self.first_cell[d + 1] - first
-        self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[first])))
+        self.mixture(d, cython.address(self.theta[first]))
+        self.component[d] = self.draw_level()
         self.prepare(d)
         for k in range(K if K > 2 else K - 1):
             to = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (K - 1))
@@ -486,13 +500,10 @@ class LinkedDistributions:
         component: int32_t = self.component[d]
         self.choose_followers(d)
         if renewing:
-            highest, total = -INFINITY, 0.0
             for k in range(self.components):
                 self.level[k] = self.evidence[d, k]
-                highest = max(highest, self.level[k])
-            for k in range(self.components):
-                total += exp(self.level[k] - highest)
-            self.component[d] = self.draw_level(highest + log(total))
+            self.add_levels()
+            self.component[d] = self.draw_level()
             self.prepare(d)
             highest, total = -INFINITY, 0.0
             for k in range(K):
@@ -515,11 +526,6 @@ class LinkedDistributions:
             first = self.first_cell[e]
             at = i * self.alpha.shape[0]
             highest, total = -INFINITY, 0.0
-            if i > 0 or not renewing:
-                ratio -= self.mixture(e, cython.address(self.theta[first]))
-                for k in range(K):
-                    if self.barred[first + k] == 0.0:
-                        ratio -= (self.counts[first + k] + 1.0) * log(self.theta[first + k])
             for k in range(K):
                 self.previous[at + k] = self.theta[first + k]
                 if self.barred[first + k] == 0.0:
@@ -537,20 +543,17 @@ class LinkedDistributions:
             if not possible:
                 self.component[d] = component
                 return
-            if i > 0 or not renewing:
-                ratio += self.mixture(e, cython.address(self.proposal[at]))
-                for k in range(K):
-                    if self.barred[first + k] == 0.0:
-                        ratio += (self.counts[first + k] + 1.0) * log(self.proposal[at + k])
-        if not ratio > -700.0:
-            self.component[d] = component
-            return
         self.begin_change()
         for i in range(self.chosen_count):
             self.change(self.chosen[i], cython.address(self.proposal[i * self.alpha.shape[0]]))
-        ratio += self.support_change()
+        ratio = self.support_change()
+        if ratio > -INFINITY:
+            for i in range(1 if renewing else 0, self.chosen_count):
+                at = i * self.alpha.shape[0]
+                ratio += self.mixture(self.chosen[i], cython.address(self.proposal[at])) + self.rows_density
+                ratio -= self.mixture(self.chosen[i], cython.address(self.previous[at])) + self.rows_density
         self.proposed += 1.0
-        if log(uniform(cython.address(self.random[0]))) < ratio:
+        if ratio > -INFINITY and log(uniform(cython.address(self.random[0]))) < ratio:
             self.accepted += 1.0
             return
         self.component[d] = component
@@ -601,9 +604,8 @@ class LinkedDistributions:
             first = self.first_cell[self.row_distributions[t]]
             K = self.first_cell[self.row_distributions[t] + 1] - first
             c[side] = inside[side] = outside[side] = a[side] = b[side] = 0.0
-            self.component[self.row_distributions[t]] = self.draw_level(
-                self.mixture(self.row_distributions[t], cython.address(self.theta[first]))
-            )
+            self.mixture(self.row_distributions[t], cython.address(self.theta[first]))
+            self.component[self.row_distributions[t]] = self.draw_level()
             self.prepare(self.row_distributions[t])
             for k in range(K):
                 p = self.coefficients[self.touch_places[t] + k]
@@ -672,7 +674,8 @@ class LinkedDistributions:
         with cython.nogil:
             for i in range(self.linked.shape[0]):
                 d = self.linked[i]
-                self.component[d] = self.draw_level(self.mixture(d, cython.address(self.theta[self.first_cell[d]])))
+                self.mixture(d, cython.address(self.theta[self.first_cell[d]]))
+                self.component[d] = self.draw_level()
 
     def shapes(self, out: cython.double[::1]):
         """The Dirichlet parameters of linked distributions given their components, counts included."""
