@@ -115,7 +115,7 @@ function TopBar() {
           <>
             <b>{opened.network ?? opened.knowledge}</b>
             {opened.network && <> with {opened.knowledge}</>}
-            {opened.table && <> · {opened.table}</>}
+            {opened.table && <> · {opened.table}</>}{" "}
             <span className="saved" role="status">
               {!connected ? "" : unsaved ? "changed, kept as a draft" : "saved"}
             </span>

@@ -5,6 +5,7 @@ import { percent } from "./states.js";
 
 const ROW = 34;
 const [LEFT, WIDTH] = [8, 330];
+const [ROOM, MOST] = [50, 80]; // letters of a number's name: that fit as they are, and that fit if they are made narrower
 
 const bounded = (value) => Math.min(1, Math.max(0, value));
 
@@ -27,17 +28,17 @@ export function Tornado({ probability, parameters }) {
         <SaveChart name="sensitivity" />
       </figcaption>
       <svg viewBox={`0 0 ${LEFT + WIDTH + 8} ${height}`} role="img" aria-label={rows.map((each) => `${each.parameter}: ±${(100 * each.half).toFixed(1)} points`).join("; ")}>
+        <line x1={x(probability)} x2={x(probability)} y1={14} y2={height - 18} />
         {rows.map((each, index) => (
           <g key={each.parameter} transform={`translate(0 ${ROW * index})`}>
             <title>{`${each.parameter} = ${percent(each.value)}`}</title>
-            <text x={LEFT} y={12}>
-              {each.parameter.length > 52 ? `${each.parameter.slice(0, 51)}…` : each.parameter}
+            <text x={LEFT} y={12} {...(each.parameter.length > ROOM ? { textLength: WIDTH, lengthAdjust: "spacingAndGlyphs" } : {})}>
+              {each.parameter.length > MOST ? `${each.parameter.slice(0, MOST - 1)}…` : each.parameter}
             </text>
             <rect className="less" x={Math.min(x(each.ends[0]), x(probability))} y={17} height={12} width={Math.abs(x(each.ends[0]) - x(probability))} />
             <rect className="more" x={Math.min(x(each.ends[1]), x(probability))} y={17} height={12} width={Math.abs(x(each.ends[1]) - x(probability))} />
           </g>
         ))}
-        <line x1={x(probability)} x2={x(probability)} y1={14} y2={height - 18} />
         <text x={LEFT} y={height - 4}>
           {percent(low)}
         </text>
