@@ -3,16 +3,16 @@
 For an optimum, only the blocks that a statement is part of are solved again without it, all in one call, at the most
 probable CPTs under the knowledge (cmap with the fit's own prior), whatever the method.
 
-For a posterior mean, the fit's own method learns again without the statement: prior, sampler and seed are the same, so
-that what is reported is what a reader would find. Only the CPTs that statements join with it are learned again: the
-others cannot change. Statements that have nothing to do with each other are left out together. They are taken in turn,
-the most important first, until the work is an eighth of the fit's; of the others it is said that this was not
-computed. Work is counted in numbers of CPTs, so that no clock decides.
+For a posterior mean, the fit's own method learns again without the statement, with the same prior and seed, by chains
+that are shorter where there is much to learn. All CPTs are learned, because they share their prior, but of the others
+without their statements, which change nothing elsewhere and take most of the time. Statements that have nothing to do
+with each other are left out together. They are taken in turn, the most important first, until chains have made half as
+many steps as those of the fit; of the others it is said that this was not computed. No clock decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -31,13 +31,17 @@ from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blo
 from credo.estimation.solvers.certificate import Certificate
 from credo.estimation.solvers.products import with_products
 from credo.estimation.solvers.tasks import Task
+from credo.options import PosteriorOptions
+from credo.posterior.draws import PosteriorResult
 from credo.types import Numbers
 
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
-SHARE_OF_FIT = 0.125  # of the numbers of CPTs that were learned: so many are learned again without statements
-LEAST_WORK = 100  # numbers of CPTs that are learned again, however few there are: about a second
+SHARE_OF_FIT = 0.5  # of the steps of the fit's chains: so many are made without statements, which take less time
+SHARE_OF_JOINT = 0.33  # the same where all other statements are kept
+LEAST_WORK = 150_000  # numbers that chains move in all, in small networks: less than half a second
+WARMUP, DRAWS = 100, 60  # of the shortest chains
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +210,11 @@ def changes_of_means(
     assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
     own_errors = _errors(problem, posterior)
-    for round_ in _rounds(problem, first):
+    rounds, options = _rounds(problem, posterior, first)
+    shorter = problem.with_settings(options=replace(problem.settings.options, posterior=options))
+    for round_ in rounds:
         names = tuple(name for name in problem.model.names if any(name in own for own in round_.values()))
-        solution = learned_without(problem, mean, tuple(round_), names)
+        solution = learned_without(shorter, tuple(round_), names)
         if solution is None or solution.posterior is None:
             continue
         theta = mean.copy()
@@ -220,50 +226,48 @@ def changes_of_means(
     return found
 
 
-def _rounds(problem: Problem, first: Sequence[int]) -> list[dict[int, tuple[str, ...]]]:
-    """Which statements are left out together, as far as the work allows: those whose CPTs have nothing to do with each
-    other, each with the CPTs that it can change.
+def _rounds(
+    problem: Problem, posterior: Uncertainty, first: Sequence[int]
+) -> tuple[list[dict[int, tuple[str, ...]]], PosteriorOptions]:
+    """Which statements are left out together, each with the CPTs that it can change, and how long chains are.
 
-    A round takes little longer than the CPTs that it learns, however many statements it leaves out.
+    Statements whose CPTs have nothing to do with each other share a round.
     """
-    allowed = max(LEAST_WORK, SHARE_OF_FIT * _work(problem, problem.model.names))
     rounds: list[dict[int, tuple[str, ...]]] = []
     for number in first:
         names = _joined_by_statements(problem, number)
-        allowed -= _work(problem, names)
-        if allowed < 0:
-            break
         taken = (each for each in rounds if not any(set(own) & set(names) for own in each.values()))
         own_round = next(taken, None)
         if own_round is None:
             rounds.append(own_round := {})
         own_round[number] = names
-    return rounds
+    own = problem.settings.options.posterior
+    kept = posterior.draws.shape[1] if isinstance(posterior, PosteriorResult) else own.draws
+    is_joint = _joins_all(problem)
+    steps = (SHARE_OF_JOINT if is_joint else SHARE_OF_FIT) * (own.warmup + kept * own.thinning)
+    if not is_joint:
+        cells = sum(prod(problem.model.network.shape(name)) for name in problem.model.names)
+        steps = max(steps, LEAST_WORK / (own.chains * max(1, cells)))
+    each = steps / max(1, len(rounds))
+    warmup = int(min(own.warmup, max(WARMUP, each * own.warmup / (own.warmup + own.draws * own.thinning))))
+    draws = int(min(own.draws, max(DRAWS, (each - warmup) / own.thinning)))
+    most = max(1, int(steps // (warmup + draws * own.thinning)))
+    return rounds[:most], replace(own, warmup=warmup, draws=draws, max_draws=draws)
 
 
-def learned_without(
-    problem: Problem, mean: Numbers, numbers: Sequence[int], names: Sequence[str] | None = None
-) -> Solution | None:
+def learned_without(problem: Problem, numbers: Sequence[int], names: Sequence[str] | None = None) -> Solution | None:
     """What the fit's own method learns without some statements; None where that is not known.
 
-    Only the CPTs in `names` are learned again, those that can change if not given; `mean` has the others.
+    Where only the CPTs in `names` are wanted, statements about others are left out, too.
     """
     assert problem.settings.method is not None
     if len(problem.model.zeros) and set(numbers) & set(problem.model.constraints.network_statements):
         return None  # zeros stand for such a statement by its place
-    if names is None:
-        changing = {name for number in numbers for name in _joined_by_statements(problem, number)}
-        names = [name for name in problem.model.names if name in changing]
-    other = _without(problem, mean, numbers, names)
+    other = _without(problem, numbers, problem.model.names if names is None else names)
     try:
         return problem.settings.method.estimate(other) if other.data.dataset is None else estimate_incomplete(other)
     except CredoError:
         return None
-
-
-def _work(problem: Problem, names: Iterable[str]) -> int:
-    """How many numbers the CPTs of some variables have."""
-    return sum(prod(problem.model.network.shape(name)) for name in names)
 
 
 def _joined_by_statements(problem: Problem, number: int) -> tuple[str, ...]:
@@ -272,7 +276,7 @@ def _joined_by_statements(problem: Problem, number: int) -> tuple[str, ...]:
     Missing values and statements about any probability join all CPTs.
     """
     model = problem.model
-    if problem.data.dataset is not None or model.constraints.network_constraints or model.doubts is not None:
+    if _joins_all(problem):
         return model.names
     together = [{name for name, _ in block.configurations} for block in model.blocks]
     found = set[str]().union(
@@ -283,30 +287,31 @@ def _joined_by_statements(problem: Problem, number: int) -> tuple[str, ...]:
     return tuple(name for name in model.names if name in found)
 
 
-def _without(problem: Problem, mean: Numbers, numbers: Sequence[int], names: Sequence[str]) -> Problem:
-    """The problem without some statements, in which only some CPTs are learned; the others are kept as they are."""
+def _joins_all(problem: Problem) -> bool:
+    """Whether the draws of any CPT can depend on statements about any other."""
+    model = problem.model
+    return problem.data.dataset is not None or bool(model.constraints.network_constraints) or model.doubts is not None
+
+
+def _without(problem: Problem, numbers: Sequence[int], names: Sequence[str]) -> Problem:
+    """The problem without some statements, and of the others with those about some CPTs alone, and all influences."""
     stated = problem.model.constraints
-    owner = np.zeros(stated.layout.size, dtype=bool)  # numbers of CPTs that are learned
+    wanted = np.zeros(stated.layout.size, dtype=bool)
     for name in names:
-        stated.layout.view(owner, name)[:] = True
+        stated.layout.view(wanted, name)[:] = True
     linear = stated.linear
     about_others = np.zeros(len(linear), dtype=bool)
-    about_others[linear.entry_constraints[~owner[linear.indices]]] = True
+    about_others[linear.entry_constraints[~wanted[linear.indices]]] = True
     constraints = replace(
         stated,
         linear=linear.take(~np.isin(linear.statements, numbers) & ~about_others),
         products=tuple(
-            each for each in stated.products if each.statement not in numbers and owner[list(each.indices)].all()
+            each for each in stated.products if each.statement not in numbers and wanted[list(each.indices)].all()
         ),
         network_constraints=tuple(each for each in stated.network_constraints if each.statement not in numbers),
-        influences=tuple(each for each in stated.influences if each.statement not in numbers and each.child in names),
+        influences=tuple(each for each in stated.influences if each.statement not in numbers),
     )
-    other = problem.with_constraints(constraints).with_settings(progress=None)
-    if len(names) == len(problem.model.names):
-        return other.with_model(pinned=NONE)
-    kept = {name: cpt for name, cpt in problem.cpts(mean).items() if name not in names}
-    network = problem.model.network.with_cpts({**problem.model.network.cpts, **kept})
-    return other.with_model(pinned=NONE, names=tuple(names), network=network, kept=(*problem.model.kept, *kept))
+    return problem.with_constraints(constraints).with_settings(progress=None).with_model(pinned=NONE)
 
 
 def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:

@@ -409,10 +409,9 @@ def _statement_rows(
     problem = fit._problem
     if problem is None or (fit.is_incomplete and problem.data.dataset is None):
         raise OptionError("A saved fit has no rows, and some values were missing: learn again for the statements.")
-    mean = problem.layout.pack({name: network.cpt_array(name) for name in problem.layout.names})
     rows = []
     for reference in references_to(fit.knowledge.statements):
-        solution = learned_without(problem, mean, [reference.number])
+        solution = learned_without(problem, [reference.number])
         if solution is None:
             continue
         other = {name: cpt for name, cpt in solution.cpts.items() if name in network}
