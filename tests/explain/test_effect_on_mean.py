@@ -63,10 +63,11 @@ def test_an_influence_alone_is_left_out_too() -> None:
 
 
 def test_doubted_statements_that_shaped_the_result_are_binding() -> None:
-    fit = credo.fit(HEAD + "\n".join(STATEMENTS), rows(), doubt=0.2)
-    shaping = {each.statement.text for each in fit.explain().statements if each.effect is Effect.BINDING}
-    assert shaping
-    assert set(fit.binding()["statement"]) == shaping
+    data = pl.DataFrame({"coin": ["heads"] * 5 + ["tails"] * 15})
+    fit = credo.fit("variable coin: heads, tails\nP(coin=heads) <= 0.2", data, doubt=0.02)
+    (explained,) = fit.explain().statements
+    assert explained.effect is Effect.BINDING
+    assert fit.binding()["statement"].to_list() == ["P(coin=heads) <= 0.2"]
 
 
 def chain(length: int) -> tuple[str, pl.DataFrame]:
@@ -99,4 +100,7 @@ def test_no_clock_decides_what_is_learned_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("credo.explain.statement_effects.LEAST_WORK", 0)
     effects = [each.effect for each in fit.explain().statements]
     assert effects.count(Effect.NOT_COMPUTED) == 8  # of three statements about each CPT one is left out
+    shown = str(fit.explain())
+    assert "At least 4 statements shaped the result" in shown
+    assert "Of 8 more it was not computed." in shown
     assert effects == [each.effect for each in fit.explain().statements]

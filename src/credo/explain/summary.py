@@ -89,7 +89,11 @@ def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool, s
     violated = [each for each in statements if each.effect is Effect.VIOLATED]
     which = "every statement that was used" if some_unused else "every statement"
     sentence = f"The data agree with {which}: none changed the result." if is_used else "No statement was used."
-    if violated and not binding:
+    unknown = sum(each.effect is Effect.NOT_COMPUTED for each in statements)
+    if unknown and is_used:
+        of = "what one statement" if unknown == 1 else f"what {unknown:,} statements"
+        sentence = f"No statement is known to have changed the result; {of} changed was not computed."
+    elif violated and not binding:
         changed = any(each.largest_change > 0 for each in violated)
         subject = "No statement that holds" if changed else "No statement"
         sentence = f"{subject} changed the result." if is_used else sentence
@@ -104,6 +108,10 @@ def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool, s
             )
             which = f"; {first.statement.quoted} {reason}"
         sentence = f"{subject} shaped the result{which}."
+        if unknown:
+            least = "At least one statement" if len(binding) == 1 else f"At least {len(binding):,} statements"
+            of = "Of one more" if unknown == 1 else f"Of {unknown:,} more"
+            sentence = f"{least} shaped the result{which}. {of} it was not computed."
     if violated:
         first = max(violated, key=lambda each: each.excess)
         subject = "One is" if len(violated) == 1 else f"{len(violated):,} are"
