@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from credo import Dataset
-from credo.core import components, counting, csv, elimination_plan, tie_messages
+from credo.core import components, counting, csv, elimination_plan, redrawing, tie_messages
 from credo.core.elimination import Evaluator
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
@@ -145,6 +145,19 @@ CALLS = {
             "counts": np.zeros(LAYOUT.size),
         },
         ("generator", "counts"),
+    ),
+    "redraw": Call(
+        redrawing.redraw,
+        lambda: {
+            "theta": THETA.copy(),
+            "shapes": np.ones(LAYOUT.size),
+            "cells": np.arange(4),
+            "starts": np.array([0, 2, 4]),
+            "share": 0.5,
+            "least": 1e-280,
+            "random": np.array([1, 2, 3, 4], dtype=np.uint64),
+        },
+        ("theta", "random"),
     ),
     "scan": Call(csv.scan, _scanning, ("codes", "spans", "unknown")),
     "read_decimals": Call(csv.read_decimals, _decimals, ("numbers", "kinds")),

@@ -12,11 +12,12 @@ from credo.core.linked_distributions import LinkedDistributions
 from credo.core.network_prior import NetworkPrior
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.model import SampledModel
-from credo.posterior.trajectories import Smooth, Trajectories
+from credo.posterior.trajectories import Cells, Smooth, Trajectories
 from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
 MORE_UPDATES = 4  # of the bases that mix slowly, in a step
+MOSTLY_REDRAWN, SELDOM = 0.2, 4  # the share of redrawn CPTs from which trajectories are made in every fourth step
 LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 ROUNDS = 2  # in which linked distributions move, for each step of the bases
 
@@ -62,6 +63,7 @@ class Chain:
         self._whole = start.copy()
         self._support = np.zeros(0 if doubts is None else len(doubts))
         self._updates = [1] * len(model.families)
+        self._steps, self._every = 0, 1  # between trajectories
         base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
         shared = np.concatenate((constants.centres, np.zeros(2 * len(strengths))))
         centres, share_centres, root_centres = np.split(shared, [3, 3 + len(strengths)])
@@ -183,7 +185,12 @@ class Chain:
         if self._likelihood is not None:
             factors.append(self._likelihood)
             shapes[model.cells] = own_shapes - self._counts
-        trajectories.run(self._whole, shapes, factors, self._support, adapting)
+        is_redrawn = not factors and trajectories.redrawn > MOSTLY_REDRAWN * trajectories.tried
+        if adapting:
+            self._every = SELDOM if is_redrawn else 1
+        self._steps += 1
+        if adapting or self._steps % self._every == 0:
+            trajectories.run(self._whole, shapes, factors, self._support, adapting)
         self._theta[:] = self._whole[model.cells]
         self._linked.evaluate()
 
@@ -206,13 +213,16 @@ class Chain:
             out[family.cells] = theta
 
 
-def _held_distributions(model: SampledModel, family_of: Indices) -> list[Indices]:
-    """The cells of the layout, and the distribution of each, (2, cells), of each CPT that trajectories alone move."""
+def _held_distributions(model: SampledModel, family_of: Indices) -> list[Cells]:
+    """The cells of the layout of each CPT that trajectories alone move, and where its distributions begin."""
     distribution_of = np.repeat(np.arange(len(family_of)), np.diff(model.first_cell))
     wanted = ~model.barred & model.held[distribution_of]
-    families = family_of[distribution_of[wanted]]
-    found = np.array([model.cells[wanted], distribution_of[wanted]])
-    return np.split(found, np.flatnonzero(np.diff(families)) + 1, axis=1) if len(families) else []
+    found: list[Cells] = []
+    for number in np.unique(family_of[distribution_of[wanted]]):
+        own = np.flatnonzero(wanted & (family_of[distribution_of] == number))
+        firsts = np.flatnonzero(np.diff(distribution_of[own], prepend=-1))
+        found.append((model.cells[own], np.append(firsts, len(own))))
+    return found
 
 
 def with_signs(doubts: DoubtedStatements, model: SampledModel) -> DoubtedStatements:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from credo.core.redrawing import redraw
 from credo.posterior.walls import Walls, are_kept, excesses, normal, true_statements
 from credo.types import Flags, Indices, Numbers
 
@@ -20,10 +21,10 @@ MOST_STEPS = 12
 LENGTH = 1.6  # of a trajectory; a quarter of a period where the masses are right
 TARGET = 0.75  # the share of trajectories to accept
 LEAST = 1e-280
-REDRAWN = 12  # CPTs of which distributions are drawn anew in a step
-REDRAWN_SHARES = (0.2, 0.5, 1.0)  # of their distributions
+REDRAWN_SHARES = (0.2, 0.5, 1.0)  # of the distributions of a CPT that are drawn anew together
 LEAST_MASS = 0.02  # of a coordinate that neither rows nor the prior hold
 
+Cells = tuple[Indices, Indices]  # of some distributions, and where each begins and the last one ends
 Smooth = Callable[[Numbers], tuple[float, Numbers]]  # θ to a log density and its derivatives with respect to log θ
 
 
@@ -41,10 +42,11 @@ class Trajectories:
         self._lengths = np.diff(starts, append=len(moving))
         self._barred = ~moving & np.repeat(np.logical_or.reduceat(moving, starts), self._lengths)
         self._random = np.random.default_rng(seed)
+        self._state = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self._log_step = self._mean_log_step = np.log(0.4)
         self._adapted = 0
         self._information = np.zeros(0)
-        self.made = self.accepted = 0.0
+        self.made = self.accepted = self.tried = self.redrawn = 0.0
 
     def _sums(self, values: Numbers) -> Numbers:
         return np.repeat(np.add.reduceat(values, self._starts), self._lengths)
@@ -129,32 +131,22 @@ class Trajectories:
             self._log_step = min(max(self._log_step, -7.0), 0.3)
             self._mean_log_step += (self._log_step - self._mean_log_step) / (0.2 * self._adapted + 1.0)
 
-    def redraw(self, theta: Numbers, shapes: Numbers, cpts: Sequence[Indices], support: Numbers) -> None:
-        """Draw distributions of some CPTs anew as if there were no walls; a CPT is kept where the walls are.
+    def redraw(self, theta: Numbers, shapes: Numbers, cpts: Sequence[Cells], support: Numbers) -> None:
+        """Draw distributions of each CPT as if there were no walls; what walls forbid is kept as it was.
 
-        `cpts` are cells and the distribution of each, (2, cells).
+        Where walls are far apart that mixes best; where they are close, trajectories along them do.
         """
         found = excesses(self._walls, theta)
         true = true_statements(self._walls, found, len(support))
-        for number in self._random.permutation(len(cpts))[:REDRAWN]:
-            cells, distributions = cpts[number]
-            share = self._random.choice(REDRAWN_SHARES)
-            if share < 1.0:
-                own = self._random.random(distributions[-1] - distributions[0] + 1) < share
-                chosen = own[distributions - distributions[0]]
-                cells, distributions = cells[chosen], distributions[chosen]
-                if not len(cells):
-                    continue
-            firsts = np.flatnonzero(np.diff(distributions, prepend=-1))
-            lengths = np.diff(firsts, append=len(cells))
-            logs = np.log(self._random.gamma(shapes[cells] + 1.0))
-            logs += np.log(self._random.random(len(cells))) / shapes[cells]
-            values = np.exp(logs - np.repeat(np.maximum.reduceat(logs, firsts), lengths))
+        for cells, starts in cpts:
+            share = REDRAWN_SHARES[self._random.integers(len(REDRAWN_SHARES))]
             tried = theta.copy()
-            tried[cells] = np.maximum(values / np.repeat(np.add.reduceat(values, firsts), lengths), LEAST)
+            redraw(tried, shapes, cells, starts, share, LEAST, self._state)
+            self.tried += 1.0
             found = excesses(self._walls, tried)
             if not are_kept(self._walls, found, true[:0]):
                 continue
             now_true = true_statements(self._walls, found, len(support))
             if np.log(self._random.random()) < float(support @ (now_true.astype(float) - true)):
                 theta[cells], true = tried[cells], now_true
+                self.redrawn += 1.0

@@ -238,6 +238,8 @@ def excesses_of(values: Numbers, equality: Flags) -> Numbers:
 
 def _sums_by(owners: Indices, values: Numbers, count: int) -> Numbers:
     """The sum of what each owner has, (…, owners)."""
+    if values.ndim == 1:
+        return np.asarray(np.bincount(owners, values, count), dtype=np.float64)
     points = int(np.prod(values.shape[:-1]))
     places = owners + count * np.arange(points)[:, None]
     found: Numbers = np.bincount(places.ravel(), values.ravel(), points * count).astype(np.float64, copy=False)
