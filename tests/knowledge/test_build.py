@@ -11,7 +11,6 @@ import pytest
 from credo import (
     Knowledge,
     KnowledgeError,
-    KnowledgeTypeError,
     P,
     different,
     lowers,
@@ -25,6 +24,7 @@ from credo import (
     sub_synergize,
     synergize,
 )
+from credo.knowledge import KnowledgeTypeError
 from credo.knowledge.parse import parse_line
 from credo.knowledge.statements import Comparison
 

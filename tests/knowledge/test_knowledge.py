@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credo import Knowledge, KnowledgeError, KnowledgeFileError, KnowledgeTypeError, P, raises, read_knowledge
+from credo import Knowledge, KnowledgeError, P, raises, read_knowledge
 from credo.constraints.lower import LOWERING_RULES
-from credo.knowledge import synergy_direction, synergy_directions
+from credo.knowledge import KnowledgeFileError, KnowledgeTypeError, synergy_direction, synergy_directions
 from credo.knowledge.statements import STATEMENTS, Statement, Synergy
 from tests.helpers.knowledge_examples import LINES, NETWORKS
 
