@@ -160,8 +160,8 @@ class PosteriorOptions:
     thinning : int
         Steps from one draw that is kept to the next.
     max_draws : int
-        Draws of each chain up to which it goes on while some numbers have not mixed, as far as they fit into memory; at
-        least `draws`.
+        Draws of each chain up to which it goes on while some numbers have not mixed; at least `draws`. All draws
+        together hold no more than 40 million numbers, unless `draws` are more.
 
     Raises
     ------

@@ -30,6 +30,7 @@ from credo.types import Indices, Numbers
 
 NOT_MIXED = "not mixed"
 COPIES = 3  # of the draws that are in memory at once
+MOST_NUMBERS = 40_000_000  # up to which chains that have not mixed go on: large networks would take many minutes
 FEWER = "Use the method cmap, which needs no draws, ask for fewer draws or chains, or raise memory_limit."
 
 
@@ -50,10 +51,9 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
     )
     cost = Cost(float(COPIES * 8 * options.chains * options.draws * size), 0.0)
     check_memory(cost, problem.settings.memory_limit, f"Drawing {counted(len(problem.model.names), 'CPT')}", FEWER)
-    fitting = int(
-        memory_limit_or_default(problem.settings.memory_limit) // (COPIES * 8 * options.chains * max(1, size))
-    )
-    options = replace(options, max_draws=max(options.draws, min(options.max_draws, fitting)))
+    in_memory = memory_limit_or_default(problem.settings.memory_limit) // (COPIES * 8)
+    most = int(min(in_memory, MOST_NUMBERS)) // (options.chains * max(1, size))
+    options = replace(options, max_draws=max(options.draws, min(options.max_draws, most)))
     result = posterior(
         problem.model.network,
         problem.model.names,
