@@ -16,7 +16,7 @@ from credo.posterior.trajectories import Cells, Smooth, Trajectories
 from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
-MORE_UPDATES = 4  # of the bases that mix slowly, in a step
+MORE_UPDATES, FEW_SLOW = 4, 8  # of the bases that mix slowly, in a step; and how few these may always be
 MOSTLY_REDRAWN, SELDOM = 0.2, 4  # the share of redrawn CPTs from which trajectories are made in every fourth step
 LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 ROUNDS = 2  # in which linked distributions move, for each step of the bases
@@ -144,9 +144,13 @@ class Chain:
             self.families[family].set_doubt(parent, rising, falling)
 
     def move_more(self, doubtful: Flags) -> None:
-        """Move the bases of CPTs with doubtful cells, (cells of the layout,), more often in each step from now on."""
-        for number, family in enumerate(self.model.families):
-            if doubtful[family.cells].any():
+        """Move the bases of CPTs with doubtful cells, (cells of the layout,), more often in each step from now on.
+
+        Where most are doubtful, all need more steps instead.
+        """
+        slow = [number for number, each in enumerate(self.model.families) if doubtful[each.cells].any()]
+        if len(slow) <= max(FEW_SLOW, len(self.model.families) // 4):
+            for number in slow:
                 self._updates[number] = MORE_UPDATES
 
     def step(self, adapting: bool) -> None:
