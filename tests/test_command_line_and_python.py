@@ -19,7 +19,7 @@ from tests.helpers.command_line import run
 IN_PYTHON = {
     "start": ["first_model"],
     "learn": ["fit", "Fit.save", "Fit.report", "Fit.predictive_checks", "Fit.to_dict", "partitioned"],
-    "check": ["check", "Check.report", "Check.to_dict", "corrections"],
+    "check": ["check", "Check.report", "Check.to_dict", "knowledge.corrections"],
     "methods": ["methods"],
     "update": ["Fit.update"],
     "history": ["Fit.trail"],
@@ -50,7 +50,7 @@ PROGRAMS = {"studio", "demo", "interview", "sheet", "read-sheet"}
 LINES = {
     "P", "cost", "cut", "decision", "depends_on", "different", "does_not_affect", "expert", "gate", "group", "label",
     "lowers", "noisy_and", "noisy_max", "noisy_min", "noisy_or", "one_cpt", "effect_study", "expert_number",
-    "interpolated", "ranked", "study", "order", "raises", "same", "sub_synergize",
+    "interpolated", "ranked", "site", "study", "order", "raises", "same", "sub_synergize",
     "synergize", "utility", "variable", "read_knowledge", "read_table", "network_from_table",
 }  # fmt: skip
 # The options of `learn` in which arguments of `fit`, and fields of its options, are given.

@@ -20,7 +20,7 @@ TARGET = "P(lung=yes | xray=yes)"
 
 @pytest.fixture(scope="module")
 def sampled() -> credo.Fit:
-    return credo.fit(NETWORK, NETWORK.sample(60, seed=1), "order lung, smoke, xray: no < yes", seed=2)
+    return credo.fit(NETWORK, NETWORK.sample(15, seed=1), "order lung, smoke, xray: no < yes", seed=2)
 
 
 def draws_of(fit: credo.Fit, name: str) -> np.ndarray:
