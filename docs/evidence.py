@@ -311,7 +311,7 @@ def page() -> str:
         "For every promise of the README the figure that supports it, and the figure of a rival on the same run. "
         "`python docs/evidence.py` writes this page from files of results; the pages of experiments have details, and "
         "say what did not come out as hoped: [accuracy](../experiments/guo/results/README.md), [the prior](prior.md), "
-        "[wrong statements](../experiments/doubt/results/README.md), [calibration]"
+        "[published networks](published.md), [wrong statements](../experiments/doubt/results/README.md), [calibration]"
         "(../experiments/calibration/results/README.md), [missing values](../experiments/liao/results/missing.md), "
         "[noisy families](../experiments/yang/results/README.md), [ties](../experiments/yao/results/rivals.md), "
         "[topics](../experiments/yao/results/topic_rivals.md), [the classifier]"

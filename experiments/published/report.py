@@ -19,7 +19,10 @@ TRIAL = ("network", "family", "rows", "draw")
 BEFORE = "before"  # the name of an older credo in tables
 MUCH = 1.1  # how many times another divergence one is where it counts as clearly worse
 LIMIT = 30  # seconds of processor time that a fit is to need at most
-COMMAND = "python -m experiments.published --draws 1 --processes 1 --minutes 600"
+COMMAND = (
+    "python -m experiments.published --rows 30 100 --conditions none influences five none-missing "
+    "--methods credo laplace bdeu10 --draws 1 --cells 600 --minutes 60"
+)
 INTRODUCTION = f"""# Published networks: credo beside its rivals
 
 Networks that others published, most of them from real projects, are taken as the truth; rows are drawn from them, and
