@@ -12,7 +12,7 @@ cdef class AdditiveBase:
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
     cdef double[:, ::1] effects, g_effects, ratios, directions
     cdef double[::1] total, weight, level, odds, pull, widths
-    cdef double least_unseen, share_spread, factor
+    cdef double least_unseen, share_spread
     cdef double log_step, mean_log_step, adapted, made, accepted
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
@@ -34,9 +34,7 @@ cdef class AdditiveBase:
     cdef bint is_bound(self, Py_ssize_t p) noexcept nogil
     cdef void differentiate(self, Py_ssize_t j, Py_ssize_t k, double* row) noexcept nogil
     cdef void rescale(self) noexcept nogil
-    cdef void slide(self, Py_ssize_t width, double spread, double square, double count) noexcept nogil
-    cdef double squares(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-    cdef void multiply(self, Py_ssize_t first, Py_ssize_t last, double factor) noexcept nogil
+    cdef void slide(self, Py_ssize_t width, double spread, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 
     cdef double redraw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil

@@ -521,56 +521,38 @@ class AdditiveBase:
         widths: cython.Py_ssize_t = self.first_width(0)
         if self.parents == 0 or self.seen_count == 0:
             return
-        self.slide(widths, self.spreads[0], self.squares(0, widths), widths)
-        self.multiply(0, widths, self.factor)
+        self.slide(widths, self.spreads[0], 0, widths)
         for p in range(self.parents):
             first, last = K + self.first_increment[p], K + self.first_increment[p + 1]
-            self.slide(self.first_width(1) + p, self.spreads[1], self.squares(first, last), last - first)
-            self.multiply(first, last, self.factor)
+            self.slide(self.first_width(1) + p, self.spreads[1], first, last)
             if K > 2:
                 first, last = rests + self.first_increment[p] * K, rests + self.first_increment[p + 1] * K
-                self.slide(self.first_width(2) + p, self.spreads[2], self.squares(first, last), last - first)
-                self.multiply(first, last, self.factor)
+                self.slide(self.first_width(2) + p, self.spreads[2], first, last)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def slide(
-        self, width: cython.Py_ssize_t, spread: cython.double, square: cython.double, count: cython.double
+        self, width: cython.Py_ssize_t, spread: cython.double, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
-        """Move the coordinate of a width, and set the `factor` of the `count` coordinates whose squares sum to this."""
+        """Move the coordinate of a width, and divide the coordinates of its effects by what it grows by."""
         i: cython.Py_ssize_t
         change: cython.double
         ratio: cython.double
-        self.factor = 1.0
+        square: cython.double = 0.0
+        factor: cython.double = 1.0
+        for i in range(first, last):
+            square += self.x[i] * self.x[i]
         for i in range(SLIDES):
             change = normal(cython.address(self.random[0])) * exp(1.5 * normal(cython.address(self.random[0])) - 1.0)
             ratio = exp(-spread * change)
             if log(uniform(cython.address(self.random[0]))) < (
                 -change * (self.x[width] + 0.5 * change)
-                - 0.5 * square * self.factor * self.factor * (ratio * ratio - 1.0)
-                - count * spread * change
+                - 0.5 * square * factor * factor * (ratio * ratio - 1.0)
+                - (last - first) * spread * change
             ):
                 self.x[width] += change
-                self.factor *= ratio
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.inline
-    @cython.exceptval(check=False)
-    def squares(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.double:
-        i: cython.Py_ssize_t
-        total: cython.double = 0.0
-        for i in range(first, last):
-            total += self.x[i] * self.x[i]
-        return total
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.inline
-    @cython.exceptval(check=False)
-    def multiply(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t, factor: cython.double) -> cython.void:
-        i: cython.Py_ssize_t
+                factor *= ratio
         for i in range(first, last):
             self.x[i] *= factor
 
