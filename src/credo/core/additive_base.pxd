@@ -13,7 +13,7 @@ cdef class AdditiveBase:
     cdef double[:, ::1] effects, g_effects, ratios, directions
     cdef double[::1] total, weight, level, odds, pull, widths
     cdef double least_unseen, share_spread
-    cdef double log_step, mean_log_step, adapted, made, accepted
+    cdef double log_step, mean_log_step, adapted
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
 

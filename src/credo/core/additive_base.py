@@ -96,7 +96,7 @@ class AdditiveBase:
         self.level, self.odds = np.zeros((2, self.components))
         self.component, self.seen = np.zeros(J, np.int32), np.zeros(J, np.int32)
         self.log_step = self.mean_log_step = log(0.3)
-        self.adapted = self.made = self.accepted = 0.0
+        self.adapted = 0.0
         random = np.random.default_rng([*seed, 1])
         self.x = random.normal(size=D) * 0.5
         self.compute_shares()
@@ -464,8 +464,6 @@ class AdditiveBase:
             for i in range(D):
                 self.x[i], self.gradient[i] = self.old[i], self.old_gradient[i]
             self.compute_shares()
-        self.made += 1.0
-        self.accepted += chance
         if adapting:
             self.adapted += 1.0
             self.log_step += (chance - TARGET) / sqrt(4.0 + self.adapted)
@@ -1024,18 +1022,6 @@ class AdditiveBase:
     @property
     def position(self):
         return np.array(self.x)
-
-    @property
-    def acceptance(self):
-        """The share of accepted trajectories, and the step size."""
-        return self.accepted / max(1.0, self.made), exp(self.mean_log_step)
-
-    @property
-    def occupied(self):
-        """How many configurations with rows each component has."""
-        return np.bincount(
-            np.asarray(self.component)[np.asarray(self.seen)[: self.seen_count]], minlength=self.components
-        )
 
     def set_doubt(self, parent: cython.Py_ssize_t, rising: cython.double, falling: cython.double):
         """The log odds that a parent raises the child, and that it lowers it, that statements add."""

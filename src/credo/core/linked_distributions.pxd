@@ -13,7 +13,6 @@ cdef class LinkedDistributions:
     cdef int32_t[::1] choice_of
     cdef Py_ssize_t changed, stamp, chosen_count, choice
     cdef double least_unseen, odds_sum, rows_density
-    cdef public double proposed, accepted
 
     cdef double draw_in_interval(self, double a, double b, double y, double low, double high) noexcept nogil
     cdef double row_value(self, Py_ssize_t row) noexcept nogil

@@ -101,7 +101,6 @@ class LinkedDistributions:
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.stamp = self.changed = self.chosen_count = self.choice = 0
         self.choice_of = np.zeros(D, np.int32)
-        self.proposed = self.accepted = 0.0
 
     def set_support(self, support: cython.const[cython.double][::1]):
         self.support[:] = support
@@ -552,9 +551,7 @@ class LinkedDistributions:
                 at = i * self.alpha.shape[0]
                 ratio += self.mixture(self.chosen[i], cython.address(self.proposal[at])) + self.rows_density
                 ratio -= self.mixture(self.chosen[i], cython.address(self.previous[at])) + self.rows_density
-        self.proposed += 1.0
         if ratio > -INFINITY and log(uniform(cython.address(self.random[0]))) < ratio:
-            self.accepted += 1.0
             return
         self.component[d] = component
         self.undo(self.changed)

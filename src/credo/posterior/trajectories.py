@@ -46,7 +46,7 @@ class Trajectories:
         self._log_step = self._mean_log_step = np.log(0.4)
         self._adapted = 0
         self._information = np.zeros(0)
-        self.made = self.accepted = self.tried = self.redrawn = 0.0
+        self.tried = self.redrawn = 0.0
 
     def _sums(self, values: Numbers) -> Numbers:
         return np.repeat(np.add.reduceat(values, self._starts), self._lengths)
@@ -119,8 +119,6 @@ class Trajectories:
         is_accepted = bool(self._random.random() < chance)
         if is_accepted:
             theta[moving] = here[moving]
-        self.made += 1.0
-        self.accepted += chance
         self._adapt(chance, adapting)
         return is_accepted
 
