@@ -80,6 +80,12 @@ def test_a_contradiction_is_named_and_not_written(folder: Path) -> None:
     assert path.read_text() == f"{TEXT}\nP(lung=yes | smoke=yes) <= 30%\n"
 
 
+def test_an_answer_that_the_data_speak_against_is_written_with_a_remark(folder: Path) -> None:
+    NETWORK.sample(2000, seed=1).write_csv(folder / "patients.csv")
+    _, shown = hold(folder, ["90", "stop"], is_certain=False, enough=0.001)
+    assert "Written: P(lung=yes | smoke=yes) is about 0.9\nIt does not fit with the rest: it is true with" in shown
+
+
 def test_answers_are_read_as_people_write_them(folder: Path) -> None:
     fit = credo.fit(folder / "clinic.credo", NETWORK.sample(5, seed=1))  # so few that nothing is certain
     questions = {each.kind: each for each in fit.next_questions("P(xray=yes)", count=100).questions}

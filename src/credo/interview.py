@@ -7,7 +7,7 @@ an interview can end at any moment, and the next one goes on from there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from credo.knowledge.experts import Expert, header_of
 from credo.knowledge.expressions import number_text
 from credo.knowledge.mistakes import python_error
 from credo.knowledge.names import checked_name
-from credo.probability_texts import short_percent
+from credo.probability_texts import belief_digits, short_percent
 from credo.questions.decide import amount_text
 from credo.questions.next_questions import LOSS, NextQuestions, Question
 from credo.questions.question_goals import WHOLE, decision_evidence
@@ -99,6 +99,8 @@ def interview(
     """
     if not 0.0 < enough < 1.0:
         raise OptionError(f"The least narrowing is a share between 0 and 1, not {enough}.")
+    if not expert.strip():
+        raise OptionError("Give the expert a name: --expert anna.")
     who = Expert(checked_name(expert))
     header = header_of(f"{who}: -")
     if header is None or header.expert is None:
@@ -115,7 +117,7 @@ def interview(
     while most is None or asked < most:
         found = fit.next_questions(target, count=1, skip=tuple(skipped))
         if not found.questions or found.questions[0].narrowing < least or _is_settled(fit, target, found, enough):
-            return _ended(answers, _enough(found.questions, least), show)
+            return _ended(answers, _enough(fit, target, found.questions, least), show)
         question = found.questions[0]
         asked += 1
         line = _answer(question, found.target, ask, show)
@@ -139,7 +141,7 @@ def interview(
             show(f"That cannot be, with what is known already; it was not written.\n{error}")
             continue
         answers += 1
-        show(f"Written: {line}\n{_moved(previous, fit, target)}")
+        show("\n".join([f"Written: {line}", *_disbelief(fit), _moved(previous, fit, target)]))
     return _ended(answers, f"{counted(asked, 'question')} had been allowed.", show)
 
 
@@ -248,17 +250,25 @@ def _moved(before: Fit, after: Fit, target: str | None) -> str:
     return f"{after.query(target)}\nThe interval is {word}."
 
 
+def _disbelief(fit: Fit) -> Iterator[str]:
+    """A sentence where the last statement is more probably false than true."""
+    last = len(fit.knowledge.statements) - 1
+    for each in fit.doubt.statements if fit.doubt else ():
+        if each.number == last and each.probability < 0.5:
+            yield f"It does not fit with the rest: it is true with probability {belief_digits(each.probability)}."
+
+
 def _is_settled(fit: Fit, target: str | None, found: NextQuestions, enough: float) -> bool:
     """Whether not knowing the probabilities costs next to nothing beside what the better option gains."""
     given = decision_evidence(fit, target)
     return given is not None and found.deviation < enough * fit.decide(given or None).gain
 
 
-def _enough(questions: tuple[Question, ...], enough: float) -> str:
+def _enough(fit: Fit, target: str | None, questions: tuple[Question, ...], enough: float) -> str:
+    if decision_evidence(fit, target) is not None:
+        return "More would not matter: no single answer is expected to change much of what to do."
     if not questions:
         return "There is nothing left to ask."
-    if questions[0].is_about_decision:
-        return "More would not matter: no answer is expected to change much of what to do."
     return f"More would not matter: no question is expected to narrow the interval by {short_percent(enough)} or more."
 
 

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import polars as pl
+from experiments.questions.least_answers import answers_to_halve
 from experiments.questions.report import write_report
 from experiments.questions.trials import ANSWERS, STRATEGIES, answer_of, ask, error_of
 
@@ -21,6 +22,12 @@ NETWORK = credo.Network(
 def fitted(statements: str = "") -> credo.Fit:
     structure = credo.Network(NETWORK.variables, NETWORK.parents)
     return credo.fit(structure, NETWORK.sample(20, seed=1), statements, method="posterior")
+
+
+def test_answers_to_halve_are_counted_over_all_networks() -> None:
+    one, other = np.array([[4.0, 2.0, 1.0], [0.0, 2.0, 1.0]]), np.array([[3.0, 0.0], [1.0, 2.0]])
+    assert answers_to_halve([one, other], 0) == 1  # 10 → 3
+    assert answers_to_halve([one, other], 1) == 2  # 10 → 8 → 4
 
 
 def test_an_expert_who_is_right_never_contradicts_the_truth() -> None:

@@ -198,9 +198,15 @@ def test_draws_give_intervals_and_how_sure_the_choice_is(sampled: credo.Fit) -> 
     assert certain.options["probability_best"].to_list() == [1.0, 0.0]
 
 
+def test_what_is_certain_has_no_interval(sampled: credo.Fit) -> None:
+    assert str(sampled.decide("lung=yes")).splitlines()[0] == (
+        "Given lung=yes, treat=yes is better with probability >0.99, by 70."
+    )
+
+
 def test_a_fit_that_knows_no_decision_says_what_to_write(sampled: credo.Fit) -> None:
     fit = known(NETWORK)
-    with pytest.raises(credo.OptionError, match="declares no decision. Add to the knowledge"):
+    with pytest.raises(credo.OptionError, match="declares no decision. Add to the knowledge, or write into a file"):
         fit.decide()
     with pytest.raises(credo.OptionError, match="has no utilities"):
         fit.decide(utilities="decision treat: no, yes")

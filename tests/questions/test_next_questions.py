@@ -108,6 +108,14 @@ def test_what_was_stated_or_put_off_is_not_asked(sampled: credo.Fit) -> None:
     assert first.about not in [question.about for question in later]
 
 
+def test_which_is_more_frequent_is_asked_only_where_it_is_not_known() -> None:
+    orders, rows = "order lung, smoke, xray: no < yes\n", NETWORK.sample(20, seed=1)
+    about = "P(lung=yes | smoke=no) against P(lung=yes | smoke=yes)"
+    for text, is_asked in ((orders, True), (f"{orders}smoke raises lung", False)):
+        asked = credo.fit(NETWORK, rows, text, seed=2).next_questions("P(lung=yes)", count=100).questions
+        assert (about in [question.about for question in asked]) == is_asked
+
+
 def test_hidden_effects_and_impossible_configurations_are_never_asked_about() -> None:
     rows = pl.DataFrame(
         {"a": ["no", "yes"] * 30, "b": ["no", "no", "yes", "yes"] * 15, "top": ["no", "yes", "no", "yes"] * 15}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import credo
+from credo.probability_texts import percent_digits
 from tests.helpers.command_line import run
 
 NETWORK = credo.Network(
@@ -81,6 +82,14 @@ def test_the_ends_of_a_decisions_tornado_are_exact(fit: credo.Fit) -> None:
         )
         other = next(name for name in options if name != best)
         assert row["at_low"] == pytest.approx(options[best] - options[other], abs=1e-9)
+
+
+def test_the_text_has_the_ends_that_the_tornado_draws(fit: credo.Fit) -> None:
+    found = fit.sensitivity(QUESTION)
+    (name, *ends), *_ = found.bars()
+    value = next(row["value"] for row in found.parameters.to_dicts() if row["parameter"] == name)
+    low, high = map(percent_digits, ends)
+    assert f"  {name} = {percent_digits(value)}: {low} to {high}" in str(found)
 
 
 def test_findings_have_the_answers_that_they_would_lead_to(fit: credo.Fit) -> None:

@@ -14,6 +14,7 @@ from credo.cli.network_commands import (
     Missing,
     Separator,
     Sheet,
+    Utilities,
     print_json,
     print_result,
     save_picture,
@@ -33,9 +34,6 @@ Data = Annotated[
     Path | None, typer.Argument(help="With knowledge: the table to learn from, if there is one", show_default=False)
 ]
 Given = Annotated[str, typer.Option("--given", "-g", help='What is known: "age=54, ecg=abnormal"')]
-Utilities = Annotated[
-    Path | None, typer.Option("--utilities", "-u", help="Decisions, utilities and costs in a file of their own.")
-]
 
 
 def decide(

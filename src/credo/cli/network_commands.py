@@ -43,6 +43,9 @@ Missing = Annotated[
     list[str] | None,
     typer.Option(help='Cells that stand for a missing value, with commas between them: "-999, n/a"; may be repeated.'),
 ]
+Utilities = Annotated[
+    Path | None, typer.Option("--utilities", "-u", help="Decisions, utilities and costs in a file of their own.")
+]
 
 
 def query(
@@ -64,6 +67,7 @@ def sensitivity(
     given: Annotated[
         str, typer.Option("--given", "-g", help="Without a question: what is known before the decision of FIT.")
     ] = "",
+    utilities: Utilities = None,
     statements: Annotated[bool, typer.Option("--statements", help="Learn again without each statement.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Draw a tornado here: .png, .svg or .pdf")] = None,
     as_json: AsJson = False,
@@ -75,11 +79,12 @@ def sensitivity(
             f"{fit} is no saved fit. Learn with --save model.fit, and ask that: credo sensitivity model.fit"
         )
     if question is None:
-        found = learned.decision_sensitivity(given, statements=statements)
+        found = learned.decision_sensitivity(given, utilities=utilities, statements=statements)
     else:
-        if given:
+        if given or utilities is not None:
             raise OptionError(
-                "What is known stands in the question: P(lung=yes | xray=yes). --given is for a decision."
+                "What is known stands in the question: P(lung=yes | xray=yes). --given and --utilities are for "
+                "a decision."
             )
         found = learned.sensitivity(question, statements=statements)
     if picture is not None:

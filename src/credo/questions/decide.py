@@ -304,7 +304,7 @@ def _sentences(found: Decision) -> Iterator[str]:
     sure = found.options["probability_best"][0]
     chance = "" if sure is None else f" with probability {belief_digits(sure)}"
     ends = ""
-    if found.gain_interval is not None:
+    if found.gain_interval is not None and found.gain_interval[0] < found.gain_interval[1]:
         ends = f" ({found.level:.0%} interval {' to '.join(map(amount_text, found.gain_interval))})"
     yield f"{given}{verb}{chance}, by {amount_text(found.gain)}{ends}."
     for row in found.options.iter_rows(named=True):

@@ -32,8 +32,8 @@ Event = tuple[tuple[str, tuple[str, ...]], ...]  # variables, each in one of the
 Known = Mapping[str, tuple[str, ...]]  # evidence
 
 _HOW = (
-    "Add to the knowledge, for instance: decision treat: no, yes / utility of disease=yes, treat=no is -100 / "
-    "utility of treat=yes is -30"
+    "Add to the knowledge, or write into a file of its own (--utilities; utilities= in Python), for instance: "
+    "decision treat: no, yes / utility of disease=yes, treat=no is -100 / utility of treat=yes is -30"
 )
 
 

@@ -255,6 +255,8 @@ def next_questions(
     goal = goal_of(fit, network, draws, target)
     found = []
     for candidate in candidates(fit, draws, goal.children, set(skip)):
+        if candidate.kind == "comparison" and not {0, 1} <= set(candidate.answers.tolist()):
+            continue  # which is more frequent is known
         reduction, answers = _expected_reduction(candidate, goal, reliability)
         if reduction > NOTHING:
             found.append(Question(candidate.kind, candidate.text, candidate.about, answers, reduction))

@@ -144,7 +144,7 @@ def next_tests(
         tests = _candidates(fit, candidates, {target, *known}, after)
         return _by_information(fit, network, known, target, tests, costs, level)
     if utilities is None and not decision_problem(declarations, fit.network).options:
-        raise OptionError("Name the variable that tests are for (--for disease), or declare a decision with utilities.")
+        raise OptionError("Name the variable that tests are for (--for disease), or give utilities (--utilities FILE).")
     choices = choices_of(fit, utilities)
     known = evidence_before(choices, fit.network, evidence)
     unlikely = {name for name in choices.chance if name not in choices.problem.costs}  # what is to be found out

@@ -108,6 +108,8 @@ class Sensitivity:
         return sorted(bars, key=lambda bar: -max(abs(end - self.probability) for end in bar[1:]))
 
     def __str__(self) -> str:
+        import polars as pl
+
         shown = percent_digits if self.unit == "probability" else amount_text
         lines = [f"{self.query} = {shown(self.probability)} at the learned CPTs."]
         if len(self.evidence):
@@ -116,12 +118,18 @@ class Sensitivity:
                 f"  {row['evidence']}: {shown(row['without'])}" for row in self.evidence.head(5).iter_rows(named=True)
             ]
         if len(self.parameters):
+            has_draws = "at_low" in self.parameters.columns
+            listed = self.parameters.filter(pl.col("at_low") != pl.col("at_high")) if has_draws else self.parameters
             unit, scale = ("points", 100.0) if self.unit == "probability" else ("utility", 1.0)
-            lines.append(f"If one of these numbers were one percentage point larger, it would change by ({unit}):")
-            lines += [
-                f"  {row['parameter']} = {percent_digits(row['value'])}: {scale * row['change_per_point']:+.2f}"
-                for row in self.parameters.head(8).iter_rows(named=True)
-            ]
+            lines.append(
+                "With one of these numbers at the ends of its 95% interval, it would be:"
+                if has_draws
+                else f"If one of these numbers were one percentage point larger, it would change by ({unit}):"
+            )
+            for row in listed.head(8).iter_rows(named=True):
+                change = f"{scale * row['change_per_point']:+.2f}"
+                moved = f"{shown(row['at_low'])} to {shown(row['at_high'])}" if has_draws else change
+                lines.append(f"  {row['parameter']} = {percent_digits(row['value'])}: {moved}")
         if len(self.findings):
             lines.append("Among what is not known, these would move it furthest:")
             lines += [
