@@ -4,7 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 cdef class AdditiveBase:
     cdef public Py_ssize_t states, parents, configurations, increments, components, following, unused, coordinates, effects_end
     cdef public bint has_data
-    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen, known
+    cdef bint all_seen  # by rows: all directions of effects
+    cdef int32_t[::1] sizes, first_increment, first_effect, component, sign, seen, known, small
     cdef int32_t[:, ::1] parent_states
     cdef double[::1] scores, strengths, shares, log_shares, centres, spreads, rising, falling, share_centres, share_slopes, responsibility
     cdef double[:, ::1] counts, barred, base, constant

@@ -25,7 +25,7 @@ import cython
 import numpy as np
 from cython.cimports.credo.core.special import log_rising, rising
 from cython.cimports.credo.core.variates import dirichlet, normal, uniform
-from cython.cimports.libc.math import INFINITY, ceil, exp, fabs, log, sqrt
+from cython.cimports.libc.math import INFINITY, ceil, exp, fabs, floor, log, sqrt
 from cython.cimports.libc.stdint import int32_t, int64_t
 
 MOST_STEPS = cython.declare(cython.Py_ssize_t, 32)
@@ -94,13 +94,14 @@ class AdditiveBase:
         self.ratios, self.total = np.zeros((self.components, K)), np.zeros(J)
         self.weight, self.pull = np.zeros((2, K))
         self.level, self.odds = np.zeros((2, self.components))
-        self.component, self.seen = np.zeros(J, np.int32), np.zeros(J, np.int32)
+        self.component, self.seen, self.small = np.zeros((3, J), np.int32)
         self.log_step = self.mean_log_step = log(0.3)
         self.adapted = 0.0
         random = np.random.default_rng([*seed, 1])
         self.x = random.normal(size=D) * 0.5
         self.compute_shares()
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
+        self.all_seen = False
         self.count()
 
     @cython.cfunc
@@ -130,21 +131,27 @@ class AdditiveBase:
         k: cython.Py_ssize_t
         g: cython.Py_ssize_t
         allowed: cython.Py_ssize_t
+        whole: cython.bint
+        before: cython.Py_ssize_t
         strength: cython.double
         slope: cython.double = 0.0
         with cython.nogil:
-            self.seen_count = 0
+            before, self.seen_count = self.seen_count, 0
             for j in range(self.configurations):
                 self.total[j] = 0.0
-                allowed = 0
+                allowed, whole = 0, True
                 for k in range(self.states):
                     if self.barred[j, k] == 0.0:
                         self.total[j] += self.counts[j, k]
+                        whole = whole and self.counts[j, k] == floor(self.counts[j, k])
                         allowed += 1
                 if self.total[j] <= 0.0:
                     continue
-                self.seen[self.seen_count] = j
+                if self.seen[self.seen_count] != j:
+                    self.seen[self.seen_count] = j
+                    self.all_seen = False
                 self.seen_count += 1
+                self.small[j] = self.total[j] <= 8.0 and whole
                 for g in range(self.components):
                     strength = self.strength(self.known[j], g, allowed)
                     self.constant[j, g] = -log_rising(strength, self.total[j], cython.address(slope))
@@ -154,7 +161,11 @@ class AdditiveBase:
                                 self.constant[j, g] += log_rising(
                                     strength / allowed, self.counts[j, k], cython.address(slope)
                                 )
+                    if self.small[j]:
+                        self.constant[j, g] = exp(self.constant[j, g])
         self.has_data = self.seen_count > 0
+        if self.seen_count != before:
+            self.all_seen = False
 
     # The density ------------------------------------------------------------------------------------------------------
 
@@ -257,36 +268,45 @@ class AdditiveBase:
     @cython.nogil
     @cython.exceptval(check=False)
     def configuration_density(self, j: cython.Py_ssize_t, derive: cython.bint) -> cython.double:
-        """log p(N_j | base), θ and z summed over; sets `level`, its parts, and `weight`, b times its derivative."""
+        """log p(N_j | base), θ and z summed over; sets `odds`, its parts, and `weight`, b times its derivative."""
         g: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.states
         slope: cython.double = 0.0
+        level: cython.double
         strength: cython.double
         product: cython.double
         highest: cython.double = -INFINITY
         total: cython.double = 0.0
         share: cython.double
+        is_small: cython.bint = self.small[j]
         for g in range(self.components):
-            self.level[g] = self.log_shares[g] + self.constant[j, g]
+            product, level = 1.0, 0.0
             if g < self.following:
-                strength, product = self.strength(self.known[j], g, 0), 1.0
-                for k in range(self.states):
+                strength = self.strength(self.known[j], g, 0)
+                for k in range(K):
                     if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
                         product *= rising(
-                            strength * self.base[j, k],
-                            self.counts[j, k],
-                            cython.address(slope),
-                            cython.address(self.level[g]),
+                            strength * self.base[j, k], self.counts[j, k], cython.address(slope), cython.address(level)
                         )
                         self.ratios[g, k] = slope * strength
-                        if product < 1e-150 or product > 1e150:
-                            self.level[g] += log(product)
+                        if not is_small and (product < 1e-150 or product > 1e150):
+                            level += log(product)
                             product = 1.0
-                self.level[g] += log(product)
-            highest = max(highest, self.level[g])
-        for g in range(self.components):
-            self.odds[g] = exp(self.level[g] - highest)
-            total += self.odds[g]
+            if is_small:
+                self.odds[g] = self.shares[g] * self.constant[j, g] * product
+                total += self.odds[g]
+            else:
+                self.level[g] = (
+                    self.log_shares[g] + self.constant[j, g] + level + (log(product) if product != 1.0 else 0.0)
+                )
+                highest = max(highest, self.level[g])
+        if is_small:
+            highest = 0.0
+        else:
+            for g in range(self.components):
+                self.odds[g] = exp(self.level[g] - highest)
+                total += self.odds[g]
         if derive:
             for k in range(self.states):
                 self.weight[k] = 0.0
@@ -573,7 +593,7 @@ class AdditiveBase:
         count: cython.Py_ssize_t = free
         along: cython.double
         size: cython.double
-        if self.parents == 0 or self.seen_count == 0 or self.directions.shape[0] == 0:
+        if self.parents == 0 or self.seen_count == 0 or self.directions.shape[0] == 0 or self.all_seen:
             return
         for i in range(self.parents):
             if self.is_bound(i):
@@ -582,6 +602,7 @@ class AdditiveBase:
         for j in range(self.seen_count):
             for k in range(1, self.states):
                 if rank == free or rank == self.directions.shape[0] - 1:
+                    self.all_seen = True
                     return
                 row: cython.pointer(cython.double) = cython.address(self.directions[rank, 0])
                 self.differentiate(self.seen[j], k, row)
@@ -736,14 +757,16 @@ class AdditiveBase:
     def draw_component(self, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """z of a configuration with coordinates, given its counts and its base."""
         g: cython.Py_ssize_t
-        total: cython.double
+        total: cython.double = 0.0
         u: cython.double
         if self.total[j] <= 0.0:
             return self.draw_prior_component()
-        total = self.configuration_density(j, False)
-        u = uniform(cython.address(self.random[0]))
+        self.configuration_density(j, False)
+        for g in range(self.components):
+            total += self.odds[g]
+        u = uniform(cython.address(self.random[0])) * total
         for g in range(self.components - 1):
-            u -= exp(self.level[g] - total)
+            u -= self.odds[g]
             if u < 0.0:
                 return g
         return self.components - 1
@@ -1026,6 +1049,7 @@ class AdditiveBase:
     def set_doubt(self, parent: cython.Py_ssize_t, rising: cython.double, falling: cython.double):
         """The log odds that a parent raises the child, and that it lowers it, that statements add."""
         self.rising[parent], self.falling[parent] = rising, falling
+        self.all_seen = False
 
     def is_true(self, parent: cython.Py_ssize_t, sign: cython.double):
         """Whether all effects of a parent have this sign."""

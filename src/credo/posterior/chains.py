@@ -123,6 +123,11 @@ class Chain:
         self._held = _held_distributions(model, family_of)
 
     @property
+    def is_independent(self) -> bool:
+        """Whether its steps share nothing with other chains that they change: such chains can run in threads."""
+        return self._complete is None and self._trajectories is None
+
+    @property
     def truth(self) -> Flags:
         """Which of the statements that may be wrong are true, (statements,)."""
         if self._doubts is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -26,6 +27,7 @@ from credo.posterior.starts import starting_points
 from credo.posterior.trajectories import Smooth
 from credo.posterior.walls import LinearWalls, NetworkWalls, ProductWalls, Walls
 from credo.statistics.network_statements import NetworkStatements
+from credo.threads import map_in_threads
 from credo.types import Flags, Indices, Numbers
 
 
@@ -45,6 +47,8 @@ MOST_LISTED = 100  # configurations that a finding names
 MOST_CPTS = 5  # that have findings of their own; more have one together
 MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true: a share of draws, which few switches decide
+WORTH_THREADS = 300  # cells, from which chains run side by side: fewer are stepped in less than threads take
+CELLS_AT_ONCE = 5000  # times the steps that chains make between two looks at progress
 NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its chains do
 
 
@@ -198,31 +202,40 @@ def _run(
     rename: Callable[[Numbers], Numbers] | None,
 ) -> tuple[Numbers, Flags, Numbers, Numbers]:
     """Draws of these cells by all chains, and of what is true; more while some have not mixed, up to `max_draws`."""
-    whole = np.empty(size)
+    wholes = np.empty((len(chains), size))
     done, total = 0, len(chains) * (options.warmup + options.draws * options.thinning)
+    threads = None if chains[0].is_independent and size >= WORTH_THREADS else 1
+    slice_length = max(1, CELLS_AT_ONCE // max(1, size))
 
-    def tick() -> None:
+    def advance(steps: range, do: Callable[[int, int], None], ticks: int = 1) -> None:
+        """Do something for each chain and each of these steps."""
         nonlocal done
-        done += 1
-        if progress is not None:
-            progress(min(done, total), total)
 
-    for chain in chains:
-        for _ in range(options.warmup):
-            chain.step(True)
-            tick()
+        def each_of(piece: range, number: int) -> None:
+            for step in piece:
+                do(number, step)
+
+        for at in range(steps.start, steps.stop, slice_length):
+            piece = steps[at - steps.start :][:slice_length]
+            map_in_threads(partial(each_of, piece), range(len(chains)), threads)
+            done += len(chains) * len(piece) * ticks
+            if progress is not None:
+                progress(min(done, total), total)
+
+    def keep(number: int, draw: int) -> None:
+        for _ in range(options.thinning):
+            chains[number].step(False)
+        chains[number].draw(wholes[number])
+        whole = wholes[number] if rename is None else rename(wholes[number][None])[0]
+        kept[number, draw] = whole[cells]
+        truth[number, draw] = chains[number].truth
+
+    advance(range(options.warmup), lambda number, _: chains[number].step(True))
     kept = np.empty((len(chains), options.draws, len(cells)))
     truth = np.zeros((len(chains), options.draws, len(chains[0].truth)), dtype=np.bool_)
     first = 0
     while True:
-        for number, chain in enumerate(chains):
-            for draw in range(first, kept.shape[1]):
-                for _ in range(options.thinning):
-                    chain.step(False)
-                    tick()
-                chain.draw(whole)
-                kept[number, draw] = (whole if rename is None else rename(whole[None])[0])[cells]
-                truth[number, draw] = chain.truth
+        advance(range(first, kept.shape[1]), keep, options.thinning)
         sizes, mixed = effective_sizes(kept), r_hat(kept)
         varying = kept.std(axis=(0, 1)) > NO_DEVIATION
         doubtful = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
