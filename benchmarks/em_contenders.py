@@ -74,7 +74,7 @@ def mixture(classes: int = 5, features: int = 20) -> Network:
 
 def data_of(case: str, rows: int) -> tuple[Network, Any]:
     """The network with the CPTs to start from, and rows of codes drawn from the network, -1 for hidden values."""
-    from credo.statistics.sample import sample_codes
+    from credo.network_methods import sample_codes
 
     network = network_of(case)
     assert network is not None

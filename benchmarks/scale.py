@@ -104,7 +104,7 @@ def alarm() -> Network:
 
 def drawn(network: Network, number: int, rows: int, hide: float) -> FramePartition:
     """A partition of rows that are drawn where they are needed."""
-    from credo.statistics.sample import sample_codes
+    from credo.network_methods import sample_codes
 
     columns = sample_codes(network, rows, seed=number + 1)
     codes = np.empty((rows, len(network)), dtype=np.int8)

@@ -29,11 +29,11 @@ from credo.estimation.tied import TiedEStep, tied_e_step
 from credo.io.corpus import Corpus
 from credo.io.dataset import Dataset
 from credo.model.network import Network
+from credo.network_methods import sample_codes
 from credo.options import EMOptions, TieReading
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, expected_cells, prepare
 from credo.statistics.prior import Dirichlet, prior_vector
-from credo.statistics.sample import sample_codes
 from credo.topic_models import topic_network, topic_rows
 from credo.types import Numbers
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from credo.model.interbeta import interpolated_cpt
-from credo.model.ranked_nodes import ranked_cpt
+from credo.model.ranked_nodes import interpolated_cpt, ranked_cpt
 
 INK, LIGHT, FIRST, SECOND, THIRD = "#37474f", "#cfd8dc", "#b2dfdb", "#4db6ac", "#00695c"
 FOLDER = Path("docs/images")

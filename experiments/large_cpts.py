@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import credo
-from credo.model.interbeta import interpolated_cpt
-from credo.model.ranked_nodes import ranked_cpt
+from credo.model.ranked_nodes import interpolated_cpt, ranked_cpt
 
 Numbers = NDArray[np.float64]
 Answers = dict[tuple[int, ...], Numbers]

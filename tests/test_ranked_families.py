@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.model.interbeta import interpolated_cpt
-from credo.model.ranked_nodes import ranked_cpt
+from credo.model.ranked_nodes import interpolated_cpt, ranked_cpt
 
 VARIABLES = "variables staff, budget, quality: low, medium, high\n"
 RANKED = "quality is a weighted mean of staff (3), budget (1) with spread 0.15"
@@ -113,7 +112,7 @@ def test_a_corner_is_taken_as_it_is_and_bends_what_is_near() -> None:
 def test_a_corner_that_the_form_has_anyway_changes_nothing() -> None:
     sizes, weights = (3, 2), (2.0, 1.0)
     plain = interpolated_cpt(weights, sizes, WORST, BEST)
-    from credo.model.interbeta import Corner
+    from credo.model.ranked_nodes import Corner
 
     bent = interpolated_cpt(weights, sizes, WORST, BEST, [Corner((2, 0), plain[2, 0])])
     assert np.allclose(bent, plain, atol=1e-4)

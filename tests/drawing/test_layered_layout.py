@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from credo import Network
-from credo.drawing.coordinates import ascending
 from credo.drawing.layered_graph import LayeredGraph, layered_graph
 from credo.drawing.layered_layout import LEAST_WIDTH, Picture, layered_picture
-from credo.drawing.ordering import count_crossings, ordered_layers
+from credo.drawing.ordering import ascending, count_crossings, ordered_layers
 from credo.drawing.ranks import longest_paths, ranks_of
 from credo.testing import alarm_like_network, andes_like_network, made_up_network
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from credo.estimation.extrapolation import extrapolated
+from credo.estimation.network_steps import extrapolated
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -12,7 +12,7 @@ import credo
 from credo import EMOptions, ImpossibleRowError, Status
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.pinned import pinned_parameters
-from credo.statistics.sample import sample
+from credo.network_methods import sample
 from tests.helpers.em_cases import random_case
 from tests.helpers.em_oracle import Oracle
 

@@ -21,10 +21,10 @@ from credo.estimation.em.driver import EMResult, Iteration, run_em
 from credo.estimation.em.steps import ROUNDING
 from credo.estimation.solution import TiedLikelihood
 from credo.estimation.tied import TiedEStep, countable, is_far_off, tied_e_step
+from credo.network_methods import sample_codes
 from credo.progress import ProgressEvent
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.prior import prior_vector
-from credo.statistics.sample import sample_codes
 from credo.statistics.ties.relaxation import TIGHT
 from tests.helpers.amounts import seeds
 from tests.helpers.enumeration import random_network, random_rows

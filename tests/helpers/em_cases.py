@@ -13,8 +13,8 @@ from credo.constraints.feasibility import interior_of
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.knowledge import knowledge_for
+from credo.network_methods import sample_codes
 from credo.options import Options
-from credo.statistics.sample import sample_codes
 
 SHAPES: list[dict[str, list[str]]] = [
     {"b": ["a"]},

@@ -29,7 +29,7 @@ def random_network(generator: np.random.Generator, most: int = 7, zeros: float =
 
 def random_rows(generator: np.random.Generator, network: Network, rows: int, hide: float) -> NDArray[np.int8]:
     """Rows that the network gives some probability, with missing values."""
-    from credo.statistics.sample import sample_codes
+    from credo.network_methods import sample_codes
 
     drawn = sample_codes(network, rows, int(generator.integers(2**31)))
     codes = np.column_stack([drawn[name] for name in network.names]).astype(np.int8)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from credo import Network, NetworkError
-from credo.io.cpt_frames import labelled_cpt
+from credo.network_methods import labelled_cpt
 
 
 def family() -> Network:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from credo.model.interbeta import fitted_beta, interpolated_cpt
-from credo.model.ranked_nodes import ranked_cpt
+from credo.model.ranked_nodes import fitted_beta, interpolated_cpt, ranked_cpt
 
 
 def truncated(mean: float, spread: float, states: int) -> np.ndarray:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
 
-from credo.drawing.coordinates import horizontal_positions
 from credo.drawing.layered_graph import LayeredGraph, layered_graph
-from credo.drawing.ordering import ordered_layers
+from credo.drawing.ordering import horizontal_positions, ordered_layers
 from credo.drawing.ranks import Arc
 
 BOX_GAP = 22.0  # between two boxes of a layer

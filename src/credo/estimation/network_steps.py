@@ -24,7 +24,6 @@ import numpy as np
 from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.constraint_set import Constraints, LinearConstraints, joined
 from credo.constraints.feasibility import InfeasibleError
-from credo.estimation.extrapolation import extrapolated
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
 from credo.estimation.solvers.block_solver import LARGE_SYSTEM
@@ -32,6 +31,35 @@ from credo.estimation.solvers.products import ProductConstraints
 from credo.model.layout import Layout
 from credo.statistics.network_statements import NetworkStatements, excesses_of
 from credo.types import Flags, Indices, Numbers
+
+STRAIGHT = 0.8  # the cosine between two steps, and the ratio of their lengths, from which on they go on and on
+SAME = 1e-8  # of the largest change from step to step: below it, changes are linear combinations of each other
+
+
+def extrapolated(taken: Sequence[tuple[Numbers, Numbers]], scales: Numbers) -> Numbers | None:
+    """A point ahead of steps that were `taken`, from where and where to; None where they are too few to tell.
+
+    Steps that hardly turn and do not shrink are made longer, twice as long each time. Else Anderson's extrapolation
+    [Anderson, 1965]: with the steps f = x − y, and the changes ΔX and ΔF of their ends and of themselves,
+
+        x − ΔX·γ,   γ = argmin ‖f − ΔF·γ‖.
+
+    `scales` are those of the norm.
+    """
+    if len(taken) < 2:
+        return None
+    ends = np.array([end for _, end in taken])
+    steps = (ends - np.array([start for start, _ in taken])) * scales
+    changes = np.diff(ends, axis=0).T
+    inner, before = float(steps[-1] @ steps[-2]), float(steps[-2] @ steps[-2])
+    if inner > STRAIGHT * before and inner > STRAIGHT * np.sqrt(before * float(steps[-1] @ steps[-1])):
+        return np.asarray(ends[-1] + 2.0 ** (len(taken) - 1) * changes[:, -1])
+    shares = np.linalg.lstsq(np.diff(steps, axis=0).T, steps[-1], rcond=SAME)[0]
+    return np.asarray(ends[-1] - changes @ shares)
+
+
+# Extrapolation of steps -----------------------------------------------------------------------------------------------
+
 
 STEPS = 60
 RESTORING = 12  # steps to the nearest point at which all statements hold
@@ -146,7 +174,7 @@ class NetworkSteps:
         for name, value in {**found, "totals": totals, "needed": needed, "needed_tangents": tangents}.items():
             object.__setattr__(self, name, value)
 
-    # Objective -------------------------------------------------------------------------------------------------------
+    # Objective ------------------------------------------------------------------------------------------------------
 
     def value(self, theta: Numbers, values: Numbers) -> float:
         """Σ −w log θ, and the cost of soft statements that are missed; `values` are those of network constraints."""
@@ -172,7 +200,7 @@ class NetworkSteps:
         """The values of the network constraints."""
         return self.statements.values_at(theta)
 
-    # Steps -----------------------------------------------------------------------------------------------------------
+    # Steps ----------------------------------------------------------------------------------------------------------
 
     def step(
         self,

@@ -20,9 +20,8 @@ from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import Name, Part, joined, mistake_at, mistake_between, name_text, own_parent, token_part
 from credo.knowledge.network_names import NetworkNames, check_parents, unknown_state
 from credo.knowledge.statement_base import DoubtableFamily, Kind, Span, StatementRules, modifiers_text
-from credo.model.interbeta import Corner, interpolated_distributions
 from credo.model.network import Network
-from credo.model.ranked_nodes import ranked_distributions
+from credo.model.ranked_nodes import Corner, interpolated_distributions, ranked_distributions
 from credo.types import Indices, Numbers
 
 CASES = 10.0  # that each distribution weighs where nobody says it

@@ -1,17 +1,128 @@
-"""Pictures of what comes next: which test, and what an answer or a decision rests on."""
+"""Pictures of what comes next, what an answer or a decision rests on, and what experts believe; axes to draw on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from credo.errors import OptionError
-from credo.plot.axes import axes_or_new, colours_for, style_axes
+import numpy as np
+
+from credo.drawing.colours import DARK, LIGHT
+from credo.errors import MissingExtraError, OptionError
+from credo.explain.evidence_used import learned_of
+from credo.knowledge.evidence import CURVE_LEVEL, beta_interval
+from credo.posterior.draws import PosteriorResult
 from credo.questions.next_tests import NextTests
 from credo.questions.sensitivity import Sensitivity
+from credo.results.check_results import Check, expert_curves
+from credo.results.fit_results import Fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """The axes that were given, or those of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plots", "A picture") from None
+    made: Axes = pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
+    return made
+
+
+def colours_for(ax: Axes) -> Mapping[str, str]:
+    """Light colours on a light background, dark ones on a dark."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(ax.get_facecolor())
+    return LIGHT if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5 else DARK
+
+
+def mixed(one: str, other: str, share: float) -> tuple[float, ...]:
+    """A colour between two others."""
+    from matplotlib.colors import to_rgb
+
+    return tuple((1 - share) * a + share * b for a, b in zip(to_rgb(one), to_rgb(other), strict=True))
+
+
+def style_axes(ax: Axes, colours: Mapping[str, str]) -> None:
+    """No frame but the line below, and faint vertical lines to read numbers by."""
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(colours["line"])
+    ax.tick_params(colors=colours["ink"], length=0)
+    ax.grid(axis="x", color=colours["line"], linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.xaxis.label.set_color(colours["ink"])
+
+
+POINTS = 200  # of a curve
+HEIGHT = 0.85  # of the highest curve, in lines of the picture
+MOST_CURVES = 20  # in one picture
+
+
+def expert_numbers(found: Check | Fit, ax: Axes | None = None) -> Axes:
+    """Draw experts' numbers as curves, one a line; of a fit also what was learned, with its 95% interval.
+
+    Parameters
+    ----------
+    found
+        What `credo.check` or `credo.fit` returned; the first twenty numbers are drawn.
+    ax
+        The axes to draw on; new ones if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    OptionError
+        If this is neither, or no expert gave a number.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    if not isinstance(found, Check | Fit):
+        raise OptionError("credo.plot.expert_numbers draws what credo.check(…) or credo.fit(…) returned.")
+    curves = (found.curves if isinstance(found, Check) else expert_curves(found.knowledge.statements))[:MOST_CURVES]
+    if not curves:
+        raise OptionError(
+            "No expert gave a number. Write, for instance: P(lung=yes | smoke=yes) is 12%, worth 50 cases"
+        )
+    from scipy.stats import beta
+
+    ax = axes_or_new(ax, 6.4, 1.2 + 0.6 * len(curves))
+    colours = colours_for(ax)
+    learned = _learned(found) if isinstance(found, Fit) else {}
+    for line, each in enumerate(reversed(curves)):
+        low, high = beta_interval(*each.cases, CURVE_LEVEL)
+        p = np.linspace(low, high, POINTS)
+        heights = beta.pdf(p, *each.cases)
+        top = np.quantile(heights, 0.9) if min(each.cases) < 1.0 else heights.max()  # else an end is infinite
+        heights = heights * HEIGHT / top
+        ax.fill_between(p, line, line + np.minimum(heights, HEIGHT), color=colours["learned"], alpha=0.45, linewidth=0)
+        if (ends := learned.get(each.number)) is not None:
+            ax.hlines(line, ends[1], ends[2], color=colours["ink"], linewidth=1.6)
+            ax.plot([ends[0]], [line], "o", color=colours["ink"], markersize=4)
+    ax.set_yticks(range(len(curves)), [each.subject for each in reversed(curves)])
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel("probability" if not learned else "what was said (curve), what was learned (95% interval)")
+    style_axes(ax, colours)
+    return ax
+
+
+def _learned(fit: Fit) -> dict[int, tuple[float, float, float]]:
+    """What was learned of each number, where there are draws."""
+    if fit._problem is None or not isinstance(fit.posterior, PosteriorResult):
+        return {}
+    cpts = {name: fit.network.cpts[name] for name in fit._problem.model.names if name in fit.network.cpts}
+    return learned_of(fit.knowledge, fit._problem, fit.posterior, cpts)
+
 
 MAX_TESTS = 20  # in one picture
 LABEL_LETTERS = 36  # in a line below a picture

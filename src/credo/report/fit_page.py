@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from credo.drawing.network_svg import network_svg
 from credo.drawing.svg import history_svg, tornado_svg
 from credo.errors import OptionError, listing
+from credo.explain.evidence_used import EvidenceUsed, evidence_used
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.explain.held_out import HeldOutComparison, HeldOutScore
 from credo.explain.learned_probabilities import LearnedProbability
 from credo.explain.misfits import PredictiveChecks
 from credo.explain.summary import UNNAMED
 from credo.model.expansion import expand
+from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import belief_digits, count_digits, percent_digits, percents_with_ends, short_percent
 from credo.questions.answers import Answer
 from credo.questions.decide import decide
@@ -22,7 +24,6 @@ from credo.questions.sensitivity import sensitivity
 from credo.report.audit_text import audit_section
 from credo.report.check_text import estimate_text, factor_text
 from credo.report.cpt_sections import Anchors, cpt_sections, probability_table
-from credo.report.evidence_section import evidence_section
 from credo.report.fit_text import (
     FEW_DOUBTED,
     TECHNICAL,
@@ -36,6 +37,35 @@ from credo.report.predictive_text import TITLE, checks_section
 from credo.results.fit_results import Fit
 from credo.results.fit_statements import doubted_statements_of
 from credo.terminal import escape
+
+_HEADINGS = ("about", "source", "given [95%]", "rows", "result [95%]", "counts as", "its share of what is known")
+
+
+def evidence_section(fit: Fit) -> str:
+    """A table with a row for each expert's number and each study; nothing where there are none."""
+    if fit._problem is None or fit._problem.model.stated is None or not fit._problem.model.stated.evidence:
+        return ""
+    posterior = fit.posterior if isinstance(fit.posterior, PosteriorResult) else None
+    learned = {name: fit.network.cpts[name] for name in fit._problem.model.names if name in fit.network.cpts}
+    rows = [_row(each) for each in evidence_used(fit.knowledge, fit._problem, posterior, learned)]
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in _HEADINGS)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row(used: EvidenceUsed) -> tuple[str, ...]:
+    source = used.source or used.statement.place or ""
+    return used.subject, source, used.given, used.data, used.result, _weight(used), _share(used)
+
+
+def _weight(used: EvidenceUsed) -> str:
+    """Which part of its cases an expert's number has, where the expert may be wrong."""
+    return "all" if used.weight is None else f"{used.weight:.0%}"
+
+
+def _share(used: EvidenceUsed) -> str:
+    return "" if used.share is None else f"{used.share:.0%}"
+
 
 FEW_STATEMENTS = 30  # that are in sight
 MAX_STATEMENTS = 8_000  # on one page

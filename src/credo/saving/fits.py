@@ -1,18 +1,19 @@
 """What is kept of a fit: everything but complete rows, of which counts are enough, and what follows from the rest.
 
 Constraints and blocks follow from the knowledge, the expanded network from the network: they are made again, so that no
-file can contradict itself there. What is read is checked: shapes, numbers of statements, and that draws are
+file can contradict itself there. Rows are kept where counts are not enough to update a fit. What is read is checked: shapes, numbers of statements, and that draws are
 distributions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credo._version import __version__
 from credo.constraints.blocks import blocks_of
@@ -23,9 +24,10 @@ from credo.estimation.certain_zeros import zeros_in_place
 from credo.estimation.methods import choose_method
 from credo.estimation.problem import Data, Model, Problem, Settings
 from credo.explain.misfits import PredictiveChecks
-from credo.io.dataset import Dataset, extended
+from credo.io.dataset import Dataset, code_type, extended
 from credo.io.files import require_path, require_target
 from credo.io.network_files import SAVED_FIT
+from credo.io.number_columns import NumbersSeen
 from credo.knowledge import Knowledge
 from credo.knowledge.declarations import Declaration
 from credo.knowledge.parse import parse_line
@@ -37,12 +39,61 @@ from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.draws import PosteriorResult
 from credo.results.fit_results import Fit
 from credo.saving.archive import Archive, read_archive, write_archive
-from credo.saving.kept_rows import KeptRows, kept_rows, rows_of
 from credo.saving.records import Reader, Writer, damaged
 from credo.statistics.counts import Counts
 from credo.statistics.prior import as_prior
 from credo.tolerances import SUM_TOLERANCE
 from credo.types import Indices, Numbers, PathLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptRows:
+    """A dataset as a file holds it: the variables are those of the network, the columns of ties are texts."""
+
+    codes: NDArray[np.int32]
+    weights: Numbers | None
+    hidden: tuple[str, ...]
+    others: Mapping[str, tuple[str | None, ...]]
+    numbers: Mapping[str, NumbersSeen]
+    counted: tuple[Counts, ...]
+
+
+def kept_rows(dataset: Dataset) -> KeptRows:
+    """The rows of a dataset, ready to be written."""
+    others = {str(name): tuple(_text(value) for value in column.to_list()) for name, column in dataset.others.items()}
+    codes = dataset.codes.astype(np.int32)
+    return KeptRows(codes, dataset.weights, dataset.hidden, others, dataset.numbers, dataset.counted)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def rows_of(archive: Archive, kept: KeptRows, network: Network) -> Dataset:
+    """The dataset of rows that were read from a file; those of an expanded network are cut back to this one."""
+    import polars as pl
+
+    def require(condition: object, problem: str) -> None:
+        if not condition:
+            raise damaged(archive, "rows", problem)
+
+    require(kept.codes.ndim == 2 and kept.codes.shape[1] >= len(network), "they have other columns")
+    codes = np.ascontiguousarray(kept.codes[:, : len(network)])
+    sizes = np.array([len(variable.states) for variable in network.variables])
+    require((codes >= -1).all() and (codes < sizes).all(), "a value is not a state")
+    require(all(len(column) == len(codes) for column in kept.others.values()), "a column has another length")
+    others = {name: pl.Series(name, column, dtype=pl.String) for name, column in kept.others.items()}
+    return Dataset(
+        network.names,
+        codes.astype(code_type(network)),
+        kept.weights,
+        tuple(name for name in kept.hidden if name in network),
+        others,
+        variables=network.variables,
+        numbers=kept.numbers,
+        counted=kept.counted,
+    )
+
 
 FORMAT, VERSION = "credo fit", 5  # a change of what the file means is a new version
 WHAT = "saved fit"

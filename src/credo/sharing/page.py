@@ -22,8 +22,7 @@ from credo.progress import ProgressListener
 from credo.questions.expected_utility import choices_of
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit
-from credo.sharing.answers_table import table_of_answers
-from credo.sharing.compiled import NO_DRAWS, compiled
+from credo.sharing.compiled import NO_DRAWS, compiled, table_of_answers
 from credo.terminal import escape
 from credo.types import Numbers
 
