@@ -9,17 +9,13 @@ import typer
 
 from credo.cli.network_commands import (
     AsJson,
-    Decimal,
-    Encoding,
-    Missing,
-    Separator,
-    Sheet,
+    TableOptions,
     Utilities,
     print_json,
     print_result,
+    reads_table,
     save_picture,
     saved_fit,
-    table_format,
 )
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
@@ -36,6 +32,7 @@ Data = Annotated[
 Given = Annotated[str, typer.Option("--given", "-g", help='What is known: "age=54, ecg=abnormal"')]
 
 
+@reads_table
 def decide(
     model: Model,
     data: Data = None,
@@ -44,18 +41,13 @@ def decide(
     held_out: Annotated[
         Path | None, typer.Option(help="Rows that MODEL was not learned from: what does deciding by it gain there?")
     ] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what to do: the expected utility of every option, how sure that is, and what would change it."""
-    written = table_format(separator, decimal, encoding, sheet, missing)
-    fit = learned(model, data, written, as_json)
+    fit = learned(model, data, table_format, as_json)
     found = fit.decide(given, utilities=utilities)
-    benefit = None if held_out is None else fit.net_benefit(held_out, utilities=utilities, table_format=written)
+    benefit = None if held_out is None else fit.net_benefit(held_out, utilities=utilities, table_format=table_format)
     if as_json:
         print_json({**found.to_dict(), **({} if benefit is None else {"net_benefit": benefit.to_dict()})})
         return
@@ -64,6 +56,7 @@ def decide(
         say(f"\n{benefit}")
 
 
+@reads_table
 def next_test(
     model: Model,
     data: Data = None,
@@ -77,15 +70,11 @@ def next_test(
     ] = None,
     utilities: Utilities = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the ranking here: .png, .svg or .pdf")] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank the tests for this case: by what they tell about a variable, or by what they gain for the decision."""
-    fit = learned(model, data, table_format(separator, decimal, encoding, sheet, missing), as_json)
+    fit = learned(model, data, table_format, as_json)
     found = fit.next_tests(given, target, candidates=candidate or None, utilities=utilities)
     if picture is not None:
         from credo.plot import next_tests
@@ -94,6 +83,7 @@ def next_test(
     print_result(found, as_json)
 
 
+@reads_table
 def interview(
     model: Annotated[Path, typer.Argument(help="Knowledge that declares its variables: .credo; answers go there")],
     data: Annotated[Path | None, typer.Argument(help="The table, if there is one", show_default=False)] = None,
@@ -110,11 +100,7 @@ def interview(
         float, typer.Option(help="Stop when no question is expected to narrow the interval by this share.")
     ] = 0.02,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
 ) -> None:
     """Ask an expert, in plain words, what helps most; write the answers into MODEL; go on where the last one ended."""
     from credo.errors import OptionError
@@ -134,7 +120,7 @@ def interview(
         enough=enough,
         most=questions,
         seed=seed,
-        table_format=table_format(separator, decimal, encoding, sheet, missing),
+        table_format=table_format,
     )
 
 

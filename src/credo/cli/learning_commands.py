@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from credo.cli.network_commands import Decimal, Encoding, Missing, Separator, Sheet, print_json, table_format
+from credo.cli.network_commands import TableOptions, print_json, reads_table
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, for_shell, say
@@ -29,6 +29,7 @@ DEMO_QUESTIONS = (
 )
 
 
+@reads_table
 def learn(
     network: Annotated[
         Path,
@@ -66,11 +67,7 @@ def learn(
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
     complete_rows: Annotated[bool, typer.Option("--complete-rows", help="Leave out rows with missing values.")] = False,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     soft_weight: Annotated[
         float | None,
         typer.Option(
@@ -161,15 +158,14 @@ def learn(
             check_fit_target(save)
         end_on_signals().expect(save, out, report, checkpoint=checkpoint)
         chosen_prior = _prior(prior, prior_network, prior_weight)
-        written = table_format(separator, decimal, encoding, sheet, missing)
         stated = tuple(knowledge) if knowledge else None
         if ask:
-            _require_questions(ask, network, stated, tables, written, weights)
+            _require_questions(ask, network, stated, tables, table_format, weights)
         table: Any = tables
         if partition_rows is not None:
             if tables is None or isinstance(tables, list):
                 raise OptionError("--partition-rows cuts one table into partitions.")
-            table, written = partitioned(declared(tables, written), partition_rows), None
+            table, table_format = partitioned(declared(tables, table_format), partition_rows), None
         try:
             result = fit(
                 network,
@@ -179,7 +175,7 @@ def learn(
                 prior=chosen_prior,
                 fixed=tuple(fixed or ()),
                 weights=weights,
-                table_format=written,
+                table_format=table_format,
                 seed=seed,
                 doubt=_doubt(doubt),
                 posterior=_posterior(draws),
@@ -207,7 +203,7 @@ def learn(
             if is_knowledge_file(network) and not (
                 isinstance(tables, str) and has_partitions(tables)
             ):  # for its states
-                needed, its_format = tables, written
+                needed, its_format = tables, table_format
             found = check_knowledge(network, stated, data=needed, table_format=its_format, progress=notify)
             found.report(report)
             raise ConflictError(f"{error}\nA picture of it is in {report}.", error.conflicts) from None
@@ -262,6 +258,7 @@ def _answers(fit: Fit, questions: Sequence[str]) -> tuple[dict[str, Answer], Cre
     return found, unanswered
 
 
+@reads_table
 def check(
     network: Annotated[
         Path,
@@ -269,11 +266,7 @@ def check(
     ],
     knowledge: Annotated[Path | None, typer.Argument(help="The knowledge: one statement per line")] = None,
     data: Annotated[Path | None, typer.Option("--data", "-d", help="Compare each statement with these data.")] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -295,8 +288,7 @@ def check(
         if report is not None:
             require_target(report, PAGE_TARGETS)  # before the work, not after it
         end_on_signals().expect(report)
-        written = table_format(separator, decimal, encoding, sheet, missing)
-        found = check_knowledge(network, knowledge, data=data, table_format=written, seed=seed, progress=notify)
+        found = check_knowledge(network, knowledge, data=data, table_format=table_format, seed=seed, progress=notify)
         if report is not None:
             found.report(report)
     if as_json:
@@ -362,6 +354,7 @@ def demo(
     say(f"\nA page to send to a colleague, who enters a patient and needs no program: {shared}")
 
 
+@reads_table
 def studio(
     model: Annotated[Path | None, typer.Argument(help="Knowledge (.credo) or a network; or a table alone")] = None,
     data: Annotated[Path | None, typer.Argument(help="The data: .csv, .xlsx, .parquet")] = None,
@@ -373,23 +366,22 @@ def studio(
         str, typer.Option(help="Let other machines reach the studio: the word that the message without it asks for.")
     ] = "",
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
+    table_format: TableOptions = None,
 ) -> None:
     """Open MODEL and DATA in the browser: network, knowledge, learning and answers on one page."""
     from credo.studio.serving import serve
 
-    written = table_format(separator, decimal, encoding, sheet)
     watch = end_on_signals()
 
     def leave_by(farewell: Callable[[], str]) -> None:
         watch.farewell = farewell
 
-    serve(model, data, table_format=written, host=host, port=port, expose=expose, browser=browser, leave_by=leave_by)
+    serve(
+        model, data, table_format=table_format, host=host, port=port, expose=expose, browser=browser, leave_by=leave_by
+    )
 
 
+@reads_table
 def start(
     data: Annotated[str, typer.Argument(help="The table: .csv, .parquet, .xlsx")],
     target: Annotated[
@@ -401,11 +393,7 @@ def start(
     tiers: Annotated[
         str | None, typer.Option(help='What comes first: "age, sex before disease before symptoms".')
     ] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
 ) -> None:
     """Write a first .credo file for DATA: variables, cut points, doubts, and arrows to begin with."""
     from credo.errors import OptionError
@@ -417,11 +405,11 @@ def start(
     require_target(written, (".credo",))
     if written.exists():
         raise OptionError(f"{written} is there already. Name another file with --out.")
-    table = declared(data, table_format(separator, decimal, encoding, sheet, missing))
+    table = declared(data, table_format)
     found = first_model(table, Path(data).name, target, tiers_of(tiers) if tiers else ())
     text = found.text.replace("THIS_FILE TABLE", f"{written} {data}")
-    if missing:
-        text = text.replace("\n\n", f"\n\nmissing values: {', '.join(missing)}\n\n", 1)
+    if table_format is not None and table_format.missing:
+        text = text.replace("\n\n", f"\n\nmissing values: {', '.join(map(str, table_format.missing))}\n\n", 1)
     with replacing(written) as draft:
         draft.write_text(text, encoding="utf-8")
     say(f"{written} declares {len(found.network.names)} variables of {data}. Look through it, then:")

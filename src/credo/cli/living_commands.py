@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from credo.cli.network_commands import AsJson, Decimal, Encoding, Missing, Separator, Sheet, print_json, table_format
+from credo.cli.network_commands import AsJson, TableOptions, print_json, reads_table
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, say
@@ -15,6 +15,7 @@ from credo.terminal import console, say
 SavedFit = Annotated[Path, typer.Argument(help="A saved fit: .fit")]
 
 
+@reads_table
 def update(
     fit: SavedFit,
     data: Annotated[
@@ -26,11 +27,7 @@ def update(
     ] = None,
     forget: Annotated[float | None, typer.Option(help="After how many newer rows a row counts half.")] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each new row counts.")] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     who: Annotated[str, typer.Option(help="Who updates, for `credo history`.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the new fit here (.fit); over the old one, if not given.")
@@ -62,7 +59,7 @@ def update(
             tuple(knowledge) if knowledge else None,
             forget=forget,
             weights=weights,
-            table_format=table_format(separator, decimal, encoding, sheet, missing),
+            table_format=table_format,
             who=who,
             progress=notify,
         )
@@ -114,6 +111,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
+@reads_table
 def sites(
     knowledge: Annotated[Path, typer.Argument(help="The text or network that all sites share: .credo, .bif, …")],
     data: Annotated[list[str], typer.Argument(help="The rows of all sites: .csv, .parquet, .xlsx")],
@@ -131,11 +129,7 @@ def sites(
     save_in: Annotated[Path | None, typer.Option("--save-in", help="A folder for the fits: SITE.fit, new.fit.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn each site of DATA, which borrows from the others as much as the rows say that sites are alike."""
@@ -147,7 +141,7 @@ def sites(
         by,
         variables=variables,
         weights=weights,
-        table_format=table_format(separator, decimal, encoding, sheet, missing),
+        table_format=table_format,
         seed=seed,
         progress=False,
     )
@@ -174,6 +168,7 @@ def sites(
         say(f"The fits are in {save_in}.")
 
 
+@reads_table
 def summarise(
     data: Annotated[list[str], typer.Argument(help="The rows of this site: .csv, .parquet, .xlsx")],
     knowledge: Annotated[
@@ -184,11 +179,7 @@ def summarise(
         int, typer.Option(help="Write numbers above 0 and below this as 0, so that nobody can be recognised.")
     ] = 0,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
 ) -> None:
     """Count the complete rows of DATA into a file without rows, which `credo learn` takes as a table."""
     from credo.errors import counted
@@ -200,7 +191,7 @@ def summarise(
         out,
         suppress_below=suppress_below,
         weights=weights,
-        table_format=table_format(separator, decimal, encoding, sheet, missing),
+        table_format=table_format,
     )
     left_out = f" {counted(found.left_out, 'row')} with missing values left out." if found.left_out else ""
     say(f"{out} has the counts of {counted(found.rows, 'row')}, and no rows.{left_out}")

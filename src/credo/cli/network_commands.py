@@ -6,9 +6,11 @@ A saved fit is one too; its draws give answers their intervals.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from credo.model.cut_points import CutPoints
     from credo.model.network import Network
     from credo.options import TableFormat
+    from credo.plain_results import PlainResult
     from credo.results.fit_results import Fit
     from credo.types import Json
 
@@ -32,6 +35,7 @@ NetworkFile = Annotated[
     Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl, .dne; or a saved .fit")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+TableOptions = Any  # a TableFormat or None, made of the options that follow
 Separator = Annotated[
     str | None,
     typer.Option(help="The character between the cells of a CSV file; comma, semicolon and tab are detected."),
@@ -46,6 +50,36 @@ Missing = Annotated[
 Utilities = Annotated[
     Path | None, typer.Option("--utilities", "-u", help="Decisions, utilities and costs in a file of their own.")
 ]
+
+
+def reads_table(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with options that describe the file of a table, of which its argument `table_format` is made."""
+    options = {"separator": (Separator, None), "decimal": (Decimal, "."), "encoding": (Encoding, "utf-8")}
+    options |= {"sheet": (Sheet, None), "missing": (Missing, None)}
+    given: list[Parameter] = []
+    for each in signature(command, eval_str=True).parameters.values():
+        keyword = Parameter.KEYWORD_ONLY
+        own = [Parameter(name, keyword, annotation=kind, default=default) for name, (kind, default) in options.items()]
+        given += own if each.name == "table_format" else [each.replace(kind=keyword)]
+
+    @wraps(command)
+    def with_options(**values: Any) -> None:
+        command(table_format=_table_format(*(values.pop(name) for name in options)), **values)
+
+    with_options.__signature__ = Signature(given)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in given}
+    return with_options
+
+
+def _table_format(
+    separator: str | None, decimal: str, encoding: str, sheet: str | None, missing: Sequence[str] | None
+) -> TableFormat | None:
+    """What options declare about the file of a table; None if they are not given."""
+    from credo.options import TableFormat
+
+    codes = tuple(code.strip() for each in missing or () for code in each.split(",") if code.strip())
+    table_format = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet, codes)
+    return None if table_format == TableFormat() else table_format
 
 
 def query(
@@ -91,12 +125,7 @@ def sensitivity(
         from credo.plot import tornado
 
         save_picture(tornado(found), picture)
-    if as_json:
-        names = ("evidence", "parameters", "findings", *(("statements",) if statements else ()))
-        tables = {name: getattr(found, name).to_dicts() for name in names}
-        print_json({"query": found.query, "probability": found.probability, "unit": found.unit, **tables})
-    else:
-        say(str(found))
+    print_result(found, as_json)
 
 
 def importance(
@@ -107,12 +136,10 @@ def importance(
     """Show how much each basic event of NETWORK matters for a top event: Fussell-Vesely and Birnbaum importance."""
     fit = saved_fit(network)
     found = _read(network).importance(top) if fit is None else fit.importance(top)
-    if as_json:
-        print_json({"query": found.query, "probability": found.probability, "events": found.events.to_dicts()})
-    else:
-        say(str(found))
+    print_result(found, as_json)
 
 
+@reads_table
 def predict(
     network: NetworkFile,
     data: Annotated[Path, typer.Argument(help="The table: .csv, .parquet, .xlsx, or a folder of Parquet files")],
@@ -120,11 +147,7 @@ def predict(
         list[str] | None, typer.Option("--target", "-t", help="A variable to predict; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the predictions here, as CSV.")] = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict for every row of DATA the variables without a column, or the targets."""
@@ -135,7 +158,7 @@ def predict(
     if out is not None:
         require_target(out, CSV_TARGETS)  # before the work, not after it
     fit, targets = saved_fit(network), tuple(target) if target else None
-    table = declared(data, table_format(separator, decimal, encoding, sheet, missing))
+    table = declared(data, table_format)
     found = predict_network(_read(network), table, targets) if fit is None else fit.predict(table, targets)
     numbered = found if "row" in found.columns else found.with_row_index("row", offset=1)
     give_frame(numbered, out, as_json, "prediction")
@@ -267,17 +290,6 @@ def save_picture(ax: Axes, path: Path) -> None:
         raise OptionError(f"A picture is .png, .svg or .pdf, not {path.name}.") from None
 
 
-def table_format(
-    separator: str | None, decimal: str, encoding: str, sheet: str | None, missing: Sequence[str] | None = None
-) -> TableFormat | None:
-    """What the options of a command declare about the file of a table; None if they are not given."""
-    from credo.options import TableFormat
-
-    codes = tuple(code.strip() for each in missing or () for code in each.split(",") if code.strip())
-    given = TableFormat("\t" if separator in ("\\t", "tab") else separator, decimal, encoding, sheet, codes)
-    return None if given == TableFormat() else given
-
-
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
     for command in (query, sensitivity, importance, predict, show, convert, compare, sample, share):
@@ -370,14 +382,7 @@ def _cuts_to_dict(cuts: CutPoints) -> dict[str, Json]:
     return {"points": list(cuts.points), "lowest": cuts.lowest, "highest": cuts.highest}
 
 
-class Shown(Protocol):
-    """A result that has a text and a form for programs."""
-
-    def to_dict(self) -> dict[str, Json]:
-        """The form for programs."""
-
-
-def print_result(found: Shown, as_json: bool) -> None:
+def print_result(found: PlainResult, as_json: bool) -> None:
     """Print a result, as text or as JSON."""
     if as_json:
         print_json(found.to_dict())

@@ -10,14 +10,10 @@ import typer
 from credo.cli.living_commands import SavedFit
 from credo.cli.network_commands import (
     AsJson,
-    Decimal,
-    Encoding,
-    Missing,
-    Separator,
-    Sheet,
+    TableOptions,
     give_frame,
     print_json,
-    table_format,
+    reads_table,
 )
 from credo.progress import reporting
 from credo.terminal import say
@@ -64,16 +60,13 @@ def diagnostics(
     give_frame(load(fit).diagnostics(variable), None, as_json, "number")
 
 
+@reads_table
 def cluster(
     data: Annotated[str, typer.Argument(help="The table: .csv, .parquet, .xlsx")],
     k: Annotated[int, typer.Argument(help="How many clusters there are")],
     ties: Annotated[str | None, typer.Option(help="A column: rows with equal values share a cluster.")] = None,
     merged: Annotated[bool, typer.Option("--merged", help="Each tie is one draw of its cluster.")] = False,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    sheet: Sheet = None,
-    missing: Missing = None,
+    table_format: TableOptions = None,
     seed: Seed = 0,
     out: Out = None,
     as_json: AsJson = False,
@@ -84,8 +77,7 @@ def cluster(
 
         from credo.clustering import cluster as find
 
-        written = table_format(separator, decimal, encoding, sheet, missing)
-        found = find(data, k, ties=ties, merged=merged, seed=seed, table_format=written)
+        found = find(data, k, ties=ties, merged=merged, seed=seed, table_format=table_format)
         frame = pl.DataFrame(
             {
                 "row": range(1, len(found.labels) + 1),

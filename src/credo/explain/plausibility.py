@@ -27,8 +27,9 @@ from credo.constraints.program import constraints_of_statements
 from credo.explain.beta_probabilities import Beta, difference_probability, interval_probability
 from credo.explain.likelihood_ratio import LEAST_CHANCE
 from credo.explain.tail_bounds import tail_bounds
+from credo.plain_results import PlainResult
 from credo.tolerances import DECIMAL_ROUNDING, EQUALITY_WIDTH
-from credo.types import Flags, Numbers
+from credo.types import Flags, Json, Numbers
 
 CountsOfConfiguration = Callable[[str, int], Numbers]
 
@@ -77,7 +78,7 @@ class ProbabilityEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Plausibility:
+class Plausibility(PlainResult):
     """A statement before and after the data, on its own.
 
     Attributes
@@ -107,6 +108,16 @@ class Plausibility:
     equality_tolerance: float | None
     log_bayes_factor: float | None = None
     chance_of_data: float | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """What JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields by name, and the verdict.
+        """
+        return {**PlainResult.to_dict(self), "verdict": None if self.verdict is None else self.verdict.value}
 
     @property
     def is_too_small(self) -> bool:

@@ -19,6 +19,7 @@ from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.posterior.draws import probability_intervals
 from credo.probability_texts import percent_digits, percents_with_ends
 from credo.questions.evidence import as_given
@@ -27,7 +28,6 @@ from credo.questions.marginals import Evidence
 from credo.questions.question_draws import distribution_asked_for, draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
-from credo.terminal import escape
 from credo.types import Json, Numbers, Soft
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(PlainResult):
     """The answer to a question. Printing it gives a sentence; `float(answer)` is its number where it is one number.
 
     Attributes
@@ -95,26 +95,16 @@ class Answer:
             lines.insert(0, self.query)
         return "\n".join([*lines, *filter(None, (self.note, self.unconnected, self.conflict))])
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
     def to_dict(self) -> dict[str, Json]:
-        """The answer as dictionaries, lists, texts and numbers: what JSON can hold.
+        """The answer as dictionaries, lists, texts and finite numbers: what JSON can hold.
 
         Returns
         -------
         dict
-            The fields of the answer by name.
+            The fields by name, with the rows of `frame` as `answers`.
         """
-        return {
-            "query": self.query,
-            "answers": self.frame.to_dicts(),
-            "level": self.level,
-            "evidence_probability": self.evidence_probability,
-            "note": self.note,
-            "conflict": self.conflict,
-            "unconnected": self.unconnected,
-        }
+        found = PlainResult.to_dict(self)
+        return {"query": found.pop("query"), "answers": found.pop("frame"), **found}
 
     def _only(self, column: str) -> Any:
         if len(self.frame) != 1:

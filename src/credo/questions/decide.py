@@ -12,6 +12,7 @@ import numpy as np
 from credo.knowledge.expressions import conditions_text, label_number
 from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query
+from credo.plain_results import PlainResult
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import belief_digits, percent_digits
 from credo.questions.expected_utility import (
@@ -29,8 +30,7 @@ from credo.questions.expected_utility import (
 from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import BatchedCPTs
-from credo.terminal import escape
-from credo.types import Json, Numbers
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +41,7 @@ ROUNDING = 1e-9  # of the largest utility: smaller differences are none
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(PlainResult):
     """What to do in a case. Printing it gives the choice, how sure it is, and what would change it.
 
     Attributes
@@ -87,29 +87,6 @@ class Decision:
 
     def __str__(self) -> str:
         return "\n".join(_sentences(self))
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-    def to_dict(self) -> dict[str, Json]:
-        """The decision as dictionaries, lists, texts and numbers: what JSON can hold.
-
-        Returns
-        -------
-        dict
-            The fields of the decision by name.
-        """
-        return {
-            "given": self.given,
-            "best": self.best,
-            "gain": self.gain,
-            "gain_interval": None if self.gain_interval is None else list(self.gain_interval),
-            "options": self.options.to_dicts(),
-            "thresholds": self.thresholds.to_dicts(),
-            "utilities": self.utilities.to_dicts(),
-            "level": self.level,
-            "note": self.note,
-        }
 
 
 def decide(

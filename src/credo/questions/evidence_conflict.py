@@ -22,6 +22,7 @@ from credo.errors import TooLargeError
 from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import percent_digits
 from credo.questions.expected_utility import Known
@@ -36,8 +37,7 @@ from credo.statistics.questions import (
     marginals,
     require_possible,
 )
-from credo.terminal import escape
-from credo.types import Json, Numbers
+from credo.types import Numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,7 @@ MOST_CELLS_BESIDE = 2**18  # of all cliques, for what is computed beside an answ
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceConflict:
+class EvidenceConflict(PlainResult):
     """Whether findings fit together. Printing it says so, and what would explain a conflict.
 
     Attributes
@@ -100,26 +100,6 @@ class EvidenceConflict:
             if not len(explaining):
                 lines.append("No single state explains it: look for a mistake in what was entered.")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-    def to_dict(self) -> dict[str, Json]:
-        """The conflict as dictionaries, lists, texts and numbers: what JSON can hold.
-
-        Returns
-        -------
-        dict
-            The fields by name.
-        """
-        return {
-            "given": self.given,
-            "measure": self.measure,
-            "interval": None if self.interval is None else list(self.interval),
-            "explanations": self.explanations.to_dicts(),
-            "findings": self.findings.to_dicts(),
-            "level": self.level,
-        }
 
 
 def evidence_conflict(fit: Fit, evidence: object, level: float = 0.95) -> EvidenceConflict:

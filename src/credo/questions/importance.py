@@ -25,12 +25,12 @@ from credo.knowledge.state_order import state_order
 from credo.model.expansion import expand
 from credo.model.gates import GateForm
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import percent_digits, percents_with_ends
 from credo.questions.question_draws import draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import BatchedCPTs, as_batch, derivatives, factors_of, marginals
-from credo.terminal import escape
 from credo.types import Numbers
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ NAME = "fussell_vesely"
 
 
 @dataclass(frozen=True, slots=True)
-class Importance:
+class Importance(PlainResult):
     """How much each basic event matters for a top event. Printing it shows those that matter most.
 
     Attributes
@@ -82,9 +82,6 @@ class Importance:
         if len(self.events) > SHOWN:
             lines.append(f"  … and {counted(len(self.events) - SHOWN, 'more event')}, which matter less.")
         return "\n".join([*lines, *([self.note] if self.note else [])])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def importance(fit: Fit, question: str | Query, level: float = 0.95) -> Importance:

@@ -21,6 +21,7 @@ from credo.io.dataset import distinct_rows
 from credo.io.tables import read_table
 from credo.knowledge.knowledge import KnowledgeSource
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.probability_texts import percent_digits, short_percent
 from credo.questions.decide import amount_text
 from credo.questions.expected_utility import (
@@ -33,8 +34,7 @@ from credo.questions.expected_utility import (
 )
 from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit
-from credo.terminal import escape
-from credo.types import Codes, Json, Numbers, TableLike
+from credo.types import Codes, Numbers, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +44,7 @@ MODEL = "decide by the model"
 
 
 @dataclass(frozen=True, slots=True)
-class NetBenefit:
+class NetBenefit(PlainResult):
     """How deciding by the model compares with one option for everybody. Printing it gives a table in words.
 
     Attributes
@@ -94,20 +94,6 @@ class NetBenefit:
                 f"true positives per row by the model, {own['all']:.4f} for everybody, 0 for nobody."
             )
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-    def to_dict(self) -> dict[str, Json]:
-        """The comparison as dictionaries, lists, texts and numbers: what JSON can hold.
-
-        Returns
-        -------
-        dict
-            The fields by name.
-        """
-        tables = {name: getattr(self, name).to_dicts() for name in ("strategies", "chosen", "curve")}
-        return {**tables, "event": self.event, "threshold": self.threshold, "rows": self.rows}
 
 
 def net_benefit(

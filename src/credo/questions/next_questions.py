@@ -34,6 +34,7 @@ from credo.knowledge.state_order import LISTED
 from credo.knowledge.verbal_statements import about
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.posterior.draws import MOST_DRAWS, PosteriorResult, cpts_under_draws, draw_count
 from credo.probability_texts import percent_digits, short_percent
 from credo.questions.decide import amount_text
@@ -41,7 +42,6 @@ from credo.questions.question_draws import why_no_interval
 from credo.questions.question_goals import WHOLE, Goal, configuration_probabilities, goal_of
 from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs
-from credo.terminal import escape
 from credo.types import Json, Numbers
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ LOSS = "what is lost because the probabilities are not known"
 
 
 @dataclass(frozen=True, slots=True)
-class NextQuestions:
+class NextQuestions(PlainResult):
     """Questions to an expert, those that help most first. Printing it lists them.
 
     Attributes
@@ -205,18 +205,15 @@ class NextQuestions:
             lines.append(f"… and {len(self.questions) - SHOWN} more")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
     def to_dict(self) -> dict[str, Json]:
-        """The questions as dictionaries, lists, texts and numbers: what JSON can hold.
+        """The questions as dictionaries, lists, texts and finite numbers: what JSON can hold.
 
         Returns
         -------
         dict
-            The fields by name.
+            The fields by name, with the rows of `frame` as `questions`.
         """
-        return {"target": self.target, "deviation": self.deviation, "questions": self.frame.to_dicts()}
+        return {**PlainResult.to_dict(self), "questions": self.frame.to_dicts()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from credo.model.expansion import expand
 from credo.model.gates import GateForm
 from credo.model.graphs import ancestors
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import belief_digits, short_percent
 from credo.questions.decide import amount_text, probability_best
@@ -49,7 +50,6 @@ from credo.statistics.questions import (
     marginals,
     require_possible,
 )
-from credo.terminal import escape
 from credo.types import Json, Numbers
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ NOTHING = 1e-9  # bits, or shares of the largest utility: a test that gives less
 
 
 @dataclass(frozen=True, slots=True)
-class NextTests:
+class NextTests(PlainResult):
     """Tests for a case, the best first. Printing it gives a sentence and the ranking.
 
     Attributes
@@ -103,19 +103,15 @@ class NextTests:
     def __str__(self) -> str:
         return "\n".join(_sentences(self))
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
     def to_dict(self) -> dict[str, Json]:
-        """The ranking as dictionaries, lists, texts and numbers: what JSON can hold.
+        """The ranking as dictionaries, lists, texts and finite numbers: what JSON can hold.
 
         Returns
         -------
         dict
             The fields by name, and the best test.
         """
-        names = ("given", "goal", "by", "now", "level", "note")
-        return {**{name: getattr(self, name) for name in names}, "best": self.best, "tests": self.tests.to_dicts()}
+        return {**PlainResult.to_dict(self), "best": self.best}
 
 
 def next_tests(

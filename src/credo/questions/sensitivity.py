@@ -20,6 +20,7 @@ from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query, as_query
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import percent_digits
 from credo.questions.decide import amount_text
@@ -28,7 +29,6 @@ from credo.questions.expected_utility import choices_of, evidence_before, expect
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, marginals, require_possible
-from credo.terminal import escape
 from credo.types import Numbers, Soft
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _BARS = {  # of a tornado: the columns with the label and with the two ends
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(PlainResult):
     """Which numbers, findings and statements an answer depends on. Printing it shows those that matter most.
 
     Attributes
@@ -144,9 +144,6 @@ class Sensitivity:
                 for row in self.statements.head(8).iter_rows(named=True)
             ]
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 class Term(NamedTuple):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
-from math import isfinite
+from dataclasses import dataclass
 
 from credo.errors import listing
 from credo.explain.contradictions import Contradiction
@@ -13,7 +11,6 @@ from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference
 from credo.knowledge.evidence import ExpertNumber, curve_of, subject_of
 from credo.results.conveniences import CheckConveniences
-from credo.types import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,29 +352,3 @@ class Check(CheckConveniences):
             for each in self.statements
             if (each.note or each.statement.number in unresolved) and each.statement.number not in self.conflicting
         )
-
-    def to_dict(self) -> dict[str, Json]:
-        """Everything as dictionaries, lists, texts and finite numbers: what JSON can hold.
-
-        Returns
-        -------
-        dict
-            The fields of the check by name.
-        """
-        return {field.name: _for_json(getattr(self, field.name)) for field in fields(self)}
-
-
-def _for_json(value: object) -> Json:
-    """A part of a result as JSON can hold it; numbers that are not finite become null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        found = {field.name: _for_json(getattr(value, field.name)) for field in fields(value)}
-        if isinstance(value, Plausibility):
-            found["verdict"] = None if value.verdict is None else value.verdict.value
-        return found
-    if isinstance(value, Enum):
-        return _for_json(value.value)
-    if isinstance(value, tuple | list):
-        return [_for_json(each) for each in value]
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int) else str(value)

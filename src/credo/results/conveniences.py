@@ -19,6 +19,7 @@ from credo.io.files import PAGE_TARGETS, require_target, write_text
 from credo.knowledge.knowledge import KnowledgeSource
 from credo.knowledge.query import Query
 from credo.options import TableFormat
+from credo.plain_results import PlainResult
 from credo.progress import WRITING_REPORT, ProgressEvent, ProgressLike, reporting
 from credo.results.fit_statements import explain_fit
 from credo.types import Soft, TableLike, Weights
@@ -858,7 +859,7 @@ class FitConveniences:
         return fit_html(cast("Fit", self))
 
 
-class CheckConveniences:
+class CheckConveniences(PlainResult):
     """What `Check`, its only subclass, does with the help of later modules."""
 
     __slots__ = ()

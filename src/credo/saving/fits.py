@@ -1,8 +1,8 @@
 """What is kept of a fit: everything but complete rows, of which counts are enough, and what follows from the rest.
 
 Constraints and blocks follow from the knowledge, the expanded network from the network: they are made again, so that no
-file can contradict itself there. Rows are kept where counts are not enough to update a fit. What is read is checked: shapes, numbers of statements, and that draws are
-distributions.
+file can contradict itself there. Rows are kept where counts are not enough to update a fit. What is
+read is checked: shapes, numbers of statements, and that draws are distributions.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import numpy as np
 from credo.errors import counted
 from credo.model.alignment import aligned, aligned_cpt
 from credo.model.network import Network
+from credo.plain_results import PlainResult
 from credo.probability_texts import percent_digits, percents_with_ends
 from credo.statistics.likelihood import kl_by_family
 from credo.types import Json, Numbers
@@ -29,7 +30,7 @@ Intervals = Callable[[str], tuple[Numbers, Numbers] | None]  # of the CPT of a v
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(PlainResult):
     """How two networks differ, and two fits in their statements. Printing it gives a summary.
 
     Attributes
@@ -77,23 +78,12 @@ class Differences:
         dict
             The fields by name; an infinite divergence is null.
         """
-        families = [
-            {**row, "kl": row["kl"] if np.isfinite(row["kl"]) else None} for row in self.families.iter_rows(named=True)
-        ]
-        return {
-            "kl": self.kl if np.isfinite(self.kl) else None,
-            "families": families,
-            "parameters": self.parameters.to_dicts(),
-            "level": self.level,
-            "causes": [] if self.causes is None else self.causes.to_dicts(),
-            "not_explained": self.not_explained,
-            "statements": {
-                "added": list(self.added),
-                "removed": list(self.removed),
-                "changed": [{"first": one, "second": two} for one, two in self.changed],
-                "reworded": [{"first": one, "second": two} for one, two in self.reworded],
-            },
-        }
+        found = PlainResult.to_dict(self)
+        statements: dict[str, Json] = {name: found.pop(name) for name in ("added", "removed")}
+        for name in ("changed", "reworded"):
+            del found[name]
+            statements[name] = [{"first": one, "second": two} for one, two in getattr(self, name)]
+        return {**found, "causes": found["causes"] or [], "statements": statements}
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
