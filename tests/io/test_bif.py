@@ -315,3 +315,31 @@ def test_distributions_of_nan_are_not_given() -> None:
     ):
         network = parse_bif(TWO.replace("(no, low) 0.1, 0.9;", "(no, low) NaN, NaN;").replace("0.2, 0.8;", "nan nan;"))
     assert sorted(network.cpts) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "text, states",
+    [
+        ("(0,500], (500,1000], > 1,000", ["(0,500]", "(500,1000]", "> 1,000"]),
+        ("0 - 999, 1,000 - 4,999, 5,000+", ["0 - 999", "1,000 - 4,999", "5,000+"]),
+        ('"Yes, sure" , No, May be', ["Yes, sure", "No", "May be"]),
+    ],
+)
+def test_commas_of_numbers_and_in_quotes_divide_no_states(text: str, states: list[str]) -> None:
+    network = parse_bif(f"network n {{ }} variable Q {{ type discrete [ 3 ] {{ {text} }}; }}")
+    assert list(network.states("Q")) == states
+
+
+@pytest.mark.parametrize(
+    "entries, said",
+    [
+        ("table NaN NaN;", r"P\(q\) is NaN in the file"),
+        ("table -nan -nan;", r"P\(q\) is NaN in the file"),
+    ],
+)
+def test_a_cpt_of_one_distribution_that_is_not_given(entries: str, said: str) -> None:
+    with pytest.warns(credo.errors.IncompleteCPTWarning, match=said):
+        network = parse_bif(
+            f"network n {{ }} variable q {{ type discrete [ 2 ] {{ a, b }}; }} probability (q) {{ {entries} }}"
+        )
+    assert not network.cpts

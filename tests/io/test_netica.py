@@ -118,7 +118,8 @@ def test_nodes_states_and_numbers(tmp_path: Path) -> None:
         ),
         ("(0.02,      0.98)", "(0.02)", "Node Cancer has 11 values in probs; it needs 12"),
         ("(0.02,      0.98)", "(0.02,      0.95)", "sums to 0.97"),
-        ("@imposs", "@undef", "Expected a number in probs of Cancer, not `@undef`"),
+        ("@imposs", "@undef", "A probability of Cancer is not finite"),
+        ("@imposs", "impossible", "Expected a number in probs of Cancer, not `impossible`"),
         ("#1", "Maybe", 'The functable of TbOrCa has "Maybe"'),
         ("levels = (0, 40, 60, INFINITY);", "", "Node Age is continuous and has no levels: discretise it"),
         ("bnet", "net", "Expected `bnet`"),
@@ -134,3 +135,29 @@ def test_mistakes(tmp_path: Path, old: str, new: str, message: str) -> None:
 def test_it_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(credo.FormatError, match="read, not written. BIF"):
         credo.write_network(read(tmp_path, CHEST), tmp_path / "other.dne")
+
+
+def test_distributions_that_are_undefined_are_not_given(tmp_path: Path) -> None:
+    with pytest.warns(credo.errors.IncompleteCPTWarning, match=r"P\(Cancer \| .*\), one configuration of 6, is NaN"):
+        network = read(tmp_path, CHEST.replace("(0.02,      0.98)", "(@undef, @undef)"))
+    assert "Cancer" not in network.cpts
+
+
+def test_an_equation_without_its_table_is_said_not_to_be_read(tmp_path: Path) -> None:
+    node = 'node Old { kind = NATURE; states = (yes, no); parents = (Age); equation = "Old (Age) = Age > 50"; };\n'
+    with pytest.warns(credo.errors.IncompleteCPTWarning, match="Node Old has an equation and no table"):
+        network = read(tmp_path, CHEST.replace("node Cancer", node + "node Cancer"))
+    assert "Old" not in network.cpts
+
+
+def test_a_table_of_numbers_chooses_intervals(tmp_path: Path) -> None:
+    node = """node Dose { kind = NATURE; discrete = FALSE; chance = DETERMIN; levels = (0, 10, 20, 30); parents = (Smoking);
+        functable = (10, 25.5); };\n"""
+    network = read(tmp_path, CHEST.replace("node Cancer", node + "node Cancer"))
+    assert network.cpt_array("Dose").tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+def test_titles_in_the_encoding_of_windows(tmp_path: Path) -> None:
+    path = tmp_path / "net.dne"
+    path.write_bytes(CHEST.replace("node Cancer {", 'node Cancer { title = "für";').encode("latin-1"))
+    assert credo.read_network(path).names == ("Smoking", "Age", "Cancer", "TbOrCa")

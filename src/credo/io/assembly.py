@@ -125,9 +125,11 @@ def _given_completely(structure: Network, cpts: Mapping[str, Numbers], path: Pat
             continue
         number = int(missing.sum())
         first = structure.describe(name, int(np.flatnonzero(missing)[0]))
-        others = f" and {counted(number - 1, 'other configuration')}" if number > 1 else ""
+        total = readable_count(missing.size)
+        others = f" and {counted(number - 1, 'other configuration')} of {total}" if number > 1 else ""
+        others = others or (f", one configuration of {total}," if missing.size > 1 else "")
         warn_caller(
-            f"{'The network' if path is None else path}: {first}{others} of {readable_count(missing.size)} "
+            f"{'The network' if path is None else path}: {first}{others} "
             f"{'is' if number == 1 else 'are'} NaN in the file, so that {name} has no CPT. Learn it from a table, or "
             "give these numbers.",
             IncompleteCPTWarning,

@@ -27,7 +27,7 @@ from credo.io.assembly import assemble, check_implied, mistake_in_family, struct
 from credo.io.cut_properties import cut_properties, property_of, variable_with
 from credo.io.files import read_text, replacing
 from credo.io.printed_numbers import NUMBER
-from credo.io.scanner import QUOTED, Scanner, quoted, words
+from credo.io.scanner import QUOTED, Scanner, quoted, unquoted, words
 from credo.model.network import Network, Variable
 from credo.types import Numbers, PathLike
 
@@ -37,7 +37,7 @@ _NUMBERS = re.compile(r"((?:[-+.,\s0-9eE]++|[nN][aA][nN]?)*+);")
 _ENTRY = re.compile(rf'\s*+\(((?:[^()"]++|{QUOTED})*+)\){_NUMBERS.pattern}')
 _BARE_ENTRY = re.compile(rf"\s*+\(([^\r\n]*?)\){_NUMBERS.pattern}")  # states that have brackets
 _EMPTY_PLACE = re.compile(r",\s*(?:,|$)|^\s*,")
-_NOT_GIVEN = re.compile(r"[nN][aA][nN]?")
+_NOT_GIVEN = re.compile(r"-?[nN][aA][nN]?")
 _NAME_BEFORE_BRACE = re.compile(r'\s*+([^\s{}";][^{}";\r\n]*?)\s*(?=\{)')
 _HEAD = re.compile(rf'\s*+\(((?:{QUOTED}|[^"{{}};])*?)\)\s*(?=\{{)')
 _STATE_LIST = re.compile(r"\{([^{};]*+)\}\s*+;")
@@ -199,9 +199,12 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
     scanner.expect("]", f"after the number of states of {name}")
     scanner.skip_blanks()
     match = _STATE_LIST.match(scanner.text, scanner.position)
-    if match is not None and '"' not in match[1] and (states := _split_states(match[1], int(count))):
-        scanner.position = match.end()
-        return states
+    if match is not None:
+        has_quotes = '"' in match[1]
+        found = _partly_quoted_states(match[1]) if has_quotes else _split_states(match[1], int(count))
+        if found and len(found) == int(count):
+            scanner.position = match.end()
+            return found
     scanner.expect("{", f"before the states of {name}")
     states = scanner.words_until("}", f"a state of {name}")
     if len(states) != int(count):
@@ -214,12 +217,20 @@ def _state_list(scanner: Scanner, name: str) -> list[str]:
     return states
 
 
+def _partly_quoted_states(text: str) -> list[str] | None:
+    """The states of a list in which some are quoted, and others hold blanks; None where commas are not between them."""
+    pieces = [piece.strip() for piece in re.findall(rf"(?:{QUOTED}|[^,\"])++", text)]
+    if any('"' in piece and not re.fullmatch(QUOTED, piece) for piece in pieces) or not all(pieces):
+        return None
+    return [unquoted(piece) for piece in pieces]
+
+
 def _split_states(text: str, count: int) -> list[str] | None:
     """The states of a list without quotes; None if it does not have this number of them.
 
     A program that writes `{ a, b }` and does not quote names leaves blanks around a name as they are. Where there are
-    more commas than separators, they are inside of brackets, as in `(0,500], (500,3000]`, or before several words that
-    begin in lower case, as in `No, Yes, Yes, but late`.
+    more commas than separators, they are inside of brackets, as in `(0,500], (500,3000]`, inside of numbers, as in
+    `> 1,000`, or before several words that begin in lower case, as in `No, Yes, Yes, but late`.
     """
     pieces = text.split(",")
     if not 0 < count <= len(pieces):
@@ -231,9 +242,10 @@ def _split_states(text: str, count: int) -> list[str] | None:
         exact = inner.split(", ")
         states = stripped if is_plain or len(exact) != count else exact
         return states if all(state.strip() for state in states) else None
-    divisions = [_joined(pieces, _inside_brackets(pieces))]
-    if len(divisions[0]) != count:
-        divisions = _divisions(pieces, count)
+    inside = _inside_brackets(pieces)
+    inside_numbers = [each or _is_thousands(pieces, place) for place, each in enumerate(inside)]
+    divisions = [each for each in (_joined(pieces, inside), _joined(pieces, inside_numbers)) if len(each) == count]
+    divisions = divisions[:1] or _divisions(pieces, count)
     divisions = [division for division in divisions if len(set(division)) == count and all(division)]
     return divisions[0] if len(divisions) == 1 else None
 
@@ -257,6 +269,12 @@ def _inside_brackets(pieces: Sequence[str]) -> list[bool]:
         result.append(depth > 0)
         depth = max(depth + len(re.findall(r"[(\[]", piece)) - len(re.findall(r"[)\]]", piece)), 0)
     return result
+
+
+def _is_thousands(pieces: Sequence[str], place: int) -> bool:
+    """Whether the comma before a piece is inside of a number such as 1,000."""
+    is_after_digit = place > 0 and re.search(r"(?<![\d.])\d{1,3}$", pieces[place - 1]) is not None
+    return is_after_digit and re.match(r"\d{3}(?!\d)", pieces[place]) is not None
 
 
 def _divisions(pieces: Sequence[str], count: int) -> list[list[str]]:

@@ -73,12 +73,17 @@ def require_file(path: PathLike, what: str, folder_allowed: bool = False) -> Non
     raise MissingFileError(f"There is no such file.{hint}{place}", path)
 
 
-def read_text(path: PathLike) -> str:
-    """The text of a network file, unpacked if its name ends in `.gz`; errors say on which line it is not a text."""
+def read_text(path: PathLike, fallback: str | None = None) -> str:
+    """The text of a network file, unpacked if its name ends in `.gz`; errors say on which line it is not a text.
+
+    What is not UTF-8 has the encoding `fallback`, if there is one.
+    """
     content = read_content(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if fallback is not None and b"\0" not in content:
+            return content.decode(fallback)
         line = content.count(b"\n", 0, error.start) + 1
         kind = ", perhaps UTF-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
         message = f"Byte {error.start} is not UTF-8 text{kind}. Save the file as UTF-8."

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf, nan
 from typing import NoReturn
 
 import numpy as np
 
-from credo.errors import NetworkError, counted, readable_count, suggestion
+from credo.errors import IncompleteCPTWarning, NetworkError, counted, readable_count, suggestion
 from credo.io.assembly import assemble, mistake_in_family, structure_of
-from credo.io.files import read_text
+from credo.io.files import read_text, warn_caller
 from credo.io.printed_numbers import NUMBER
 from credo.io.scanner import NETICA, Scanner, unquoted
 from credo.model.cut_points import CutPoints, default_labels
@@ -26,12 +26,12 @@ from credo.model.network import Network, Variable
 from credo.types import Numbers, PathLike
 
 _ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|[^\s(),]+')
-_READ = ("kind", "discrete", "states", "numstates", "levels", "parents", "probs", "functable")
+_READ = ("kind", "discrete", "states", "numstates", "levels", "parents", "probs", "functable", "equation")
 
 
 def read_netica(path: PathLike) -> Network:
     """The network in a DNE file."""
-    return parse_netica(read_text(path), str(path))
+    return parse_netica(read_text(path, "latin-1"), str(path))  # names are ASCII; titles and comments are skipped
 
 
 def parse_netica(text: str, path: str | None = None) -> Network:
@@ -142,6 +142,8 @@ def _variable(scanner: Scanner, node: _Node) -> Variable:
 def _number(scanner: Scanner, node: _Node, attribute: str, word: str) -> float:
     if word == "@imposs":
         return 0.0
+    if word == "@undef" and attribute == "probs":
+        return nan
     if word.upper().lstrip("+-") in ("INFINITY", "INF"):
         return -inf if word.startswith("-") else inf
     if not NUMBER.fullmatch(word):
@@ -150,10 +152,17 @@ def _number(scanner: Scanner, node: _Node, attribute: str, word: str) -> float:
 
 
 def _cpt(scanner: Scanner, structure: Network, node: _Node) -> Numbers | None:
-    """The CPT of a node; None where the file has none."""
+    """The CPT of a node; None where the file has none, with a warning if it has an equation instead."""
     shape = structure.shape(node.name)
     attribute = "probs" if "probs" in node.values else "functable"
     if attribute not in node.values:
+        if "equation" in node.values:
+            warn_caller(
+                f"{scanner.path or 'The network'}: Node {node.name} has an equation and no table. Equations are not "
+                f"read, so that {node.name} has no CPT. Let Netica make the table (Table, Equation to Table), or learn "
+                "it from data.",
+                IncompleteCPTWarning,
+            )
         return None
     words = node.items(attribute)
     needed = structure.shape(node.name)[:-1] if attribute == "functable" else shape
@@ -165,16 +174,21 @@ def _cpt(scanner: Scanner, structure: Network, node: _Node) -> Numbers | None:
         scanner.fail(message, node.positions[attribute])
     if attribute == "probs":
         values = np.array([_number(scanner, node, attribute, word) for word in words])
-        if not all(map(isfinite, values.tolist())):
+        values = values.reshape(shape)
+        if not np.isfinite(values[~np.isnan(values).all(axis=-1)]).all():
             scanner.fail(f"A probability of {node.name} is not finite.", node.positions[attribute])
-        return values.reshape(shape)
-    states = structure.states(node.name)
-    chosen = [_state(scanner, node, states, word) for word in words]
-    result: Numbers = np.eye(len(states))[chosen].reshape(shape)
+        return values
+    variable = structure.variable(node.name)
+    chosen = [_state(scanner, node, variable, word) for word in words]
+    result: Numbers = np.eye(len(variable.states))[chosen].reshape(shape)
     return result
 
 
-def _state(scanner: Scanner, node: _Node, states: tuple[str, ...], word: str) -> int:
+def _state(scanner: Scanner, node: _Node, variable: Variable, word: str) -> int:
+    """The number of the state that a word of a `functable` means; a continuous node has numbers there."""
+    states = variable.states
+    if variable.cuts is not None and word not in states and NUMBER.fullmatch(word):
+        return int(np.searchsorted(variable.cuts.points, float(word), side="right"))
     if word not in states and not (re.fullmatch(r"#[0-9]{1,6}", word) and int(word[1:]) < len(states)):
         message = f'The functable of {node.name} has "{word[:40]}", which is not one of its states.'
         scanner.fail(message + suggestion(word, states), node.positions["functable"])
