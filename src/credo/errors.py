@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import islice
@@ -336,13 +337,17 @@ MOST_COMPARED = 2000
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is most likely a misspelling of, if one is close enough."""
+    """The known name that `name` is most likely a misspelling of, or the only one with it as a word, as in Age (years)."""
     name = str(name)
     if len(name) > LONGEST_COMPARED:
         return None
     comparable = (candidate for candidate in known if len(candidate) <= LONGEST_COMPARED)
     by_folded = {candidate.casefold(): candidate for candidate in islice(comparable, MOST_COMPARED)}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    if not found and len(name) > 2:
+        word = re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)")
+        with_word = [folded for folded in by_folded if word.search(folded)]
+        found = with_word if len(with_word) == 1 else []
     return by_folded[found[0]] if found else None
 
 

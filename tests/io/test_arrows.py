@@ -30,6 +30,11 @@ TEXTS = {
         "Age (years)" -> bmi
         outcome <- { bmi "Age (years)" }
         }""",
+    "signs.txt": "Age (years) → bmi   # growing older\noutcome ← bmi\nAge (years) --> outcome // and more\n",
+    "numbered.dot": """digraph { 1 [label="Age (years)"]; 2 [label=bmi, shape=box]; n3 [label=<<b>outcome</b>>];
+        1 -> 2 [dir=both, arrowtail=none, arrowhead=normal]; n3:w -> 1:e [dir=back]; 2 -> n3; n3 -> 2 [style=invis] }""",
+    "tetrad.txt": "Graph Nodes:\nAge (years);bmi;outcome\n\nGraph Edges:\n1. Age (years) --> bmi\n2. bmi --> outcome\n"
+    "3. Age (years) --> outcome\n\n",
 }
 
 
@@ -73,6 +78,12 @@ def test_a_graph_of_networkx() -> None:
         ("[a][b|a:d]", "has d as a parent of b, but no [d] of its own"),
         ("graph { a -- b }", "This graph has no directions"),
         ("digraph { a -> b", "not closed"),
+        ("digraph { a -> b [arrowhead=none] }", "a -- b has no direction"),
+        ("digraph { edge [dir=both] a -> b }", "a <-> b has no direction"),
+        ("a -- b\n", "a -- b has no direction"),
+        ("[a][b|a", "This model string is not complete: `[b|a`"),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a o-> b\n", "line 5: a o-> b has no direction"),
+        ("bmi -> outcom\n", "g.txt, as declarations:2:10: The states of outcom are not known"),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, message: str) -> None:

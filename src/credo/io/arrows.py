@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NoReturn
@@ -24,10 +24,14 @@ _MODEL_STRING = re.compile(r"\s*(?:\[[^\[\]]+\]\s*)+")
 _GRAPH = re.compile(
     r"\s*(?:(?:strict\s+)?(?P<dot>digraph|graph)\b[^{]*|(?P<dagitty>dag|pdag|mag|pag)\b[^{\n]*)\{", re.IGNORECASE
 )
-_ARROW = re.compile(r"<-->|<->|-->|<--|->|<-|→|←|↔")
+_ARROW = re.compile(r"<?-+>|<-+|[→←↔⇒⟶⟵⟷]|(?<=\s)(?:o->|<-o|o-o|--+)(?=\s)")
+_FORWARD, _BACKWARD = re.compile(r"-+>|[→⇒⟶]"), re.compile(r"<-+|[←⟵]")
 _TOKEN = re.compile(
-    r'\s*(?:"((?:[^"\\]|\\.)*)"|(<->|->|<-|--|@->|o->|o-o|→|←|↔)|([{}\[\];,=])|((?:(?!->|--|<-|→|←|↔)[^\s{}\[\];,="<])+))'
+    r'\s*(?:"((?:[^"\\]|\\.)*)"(?::\w+)*|(<->|->|<-|--|@->|o->|o-o|→|←|↔)|([{}\[\];,=])'
+    r'|((?:(?!->|--|<-|→|←|↔)[^\s{}\[\];,="<])+)|<((?:[^<>]|<[^<>]*>)*)>)'
 )
+_EDGES_OF_TETRAD = re.compile(r"\s*Graph Nodes:\s*(?P<nodes>[^\n]*)\n\s*Graph Edges:\s*(?P<edges>.*)", re.DOTALL)
+_LINE_COMMENT = re.compile(r'(?:^|\s)(?:#|//)[^"]*$')
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
 
 
@@ -44,7 +48,7 @@ class Arrows:
 
     def connect(self, sources: Iterable[str], arrow: str, targets: Iterable[str], line: int | None = None) -> None:
         """Arrows between each of some variables and each of others."""
-        forward, backward = arrow in ("->", "→", "-->"), arrow in ("<-", "←", "<--")
+        forward, backward = _FORWARD.fullmatch(arrow), _BACKWARD.fullmatch(arrow)
         for one in sources:
             for other in targets:
                 if not forward and not backward:
@@ -69,7 +73,7 @@ class Arrows:
 def refuse_table(path: str, header: str) -> NoReturn:
     """Raise the error for a CSV file that is no list of arrows."""
     message = (
-        f"This is no list of arrows, which has the columns from and to: it begins with `{header.strip()[:60]}`. If it "
+        f"This is no list of arrows, which begins with a line `from,to`: it begins with `{header.strip()[:60]}`. If it "
         f"is the table, make a first model of it: credo start {path}"
     )
     raise FormatError(message, path)
@@ -84,20 +88,30 @@ def arrows_of_text(text: str, path: str | None = None) -> Arrows | None:
 
 
 def _recognised(text: str, path: str | None) -> Arrows | None:
-    if _MODEL_STRING.fullmatch(text):
+    if found := _MODEL_STRING.match(text):
+        if found.end() < len(text):
+            raise FormatError(f"This model string is not complete: `{text[found.end() :].strip()[:60]}`.", path)
         return _model_string(text, path)
     body = _COMMENT.sub(lambda match: match[1] or "", text)
     if found := _GRAPH.match(body):
         if (found["dot"] or "").lower() == "graph":
             raise FormatError("This graph has no directions: write digraph and ->.", path)
-        return _graph(body[found.end() :], path)
+        return _graph(body[found.end() :], path, found["dot"] is not None)
+    if found := _EDGES_OF_TETRAD.fullmatch(text):
+        lines = [(0, name.strip()) for name in re.split("[;,]", found["nodes"]) if name.strip()]
+        edges = enumerate(
+            re.split(r"\n\s*\n", found["edges"])[0].splitlines(), text.count("\n", 0, found.start("edges")) + 1
+        )
+        return _arrow_lines([*lines, *((number, re.sub(r"^\s*\d+\.\s*", "", line)) for number, line in edges)], path)
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if not lines:
         return None
     if (columns := _edge_columns(lines[0][1])) is not None:
         return _edge_list(lines[1:], *columns, path)
-    if all(_ARROW.search(line) for _, line in lines):
+    lines = [(number, _LINE_COMMENT.sub("", line).strip()) for number, line in lines]
+    has_arrow = [_ARROW.search(line) is not None for _, line in lines]
+    if any(has_arrow) and all(arrow or " " not in line for (_, line), arrow in zip(lines, has_arrow, strict=True)):
         return _arrow_lines(lines, path)
     return None
 
@@ -165,6 +179,8 @@ def _edge_list(lines: Sequence[tuple[int, str]], separator: str, source: int, ta
     arrows = Arrows(path)
     for number, line in lines:
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+        if not any(cells):
+            continue
         if len(cells) <= max(source, target) or not (cells[source] or cells[target]):
             raise FormatError(f"Expected an arrow, from and to, not `{line[:60]}`.", path, number)
         if cells[source] and cells[target]:
@@ -175,13 +191,15 @@ def _edge_list(lines: Sequence[tuple[int, str]], separator: str, source: int, ta
 
 
 def _arrow_lines(lines: Sequence[tuple[int, str]], path: str | None) -> Arrows:
-    """Lines such as `a -> b`, `a -> b -> c` and `a, b -> c`."""
+    """Lines such as `a -> b`, `a -> b -> c` and `a, b -> c`, or a variable alone."""
     arrows = Arrows(path)
     for number, line in lines:
         line = line.rstrip(";")
         signs = [match.group() for match in _ARROW.finditer(line)]
         groups = [[_bare(name) for name in part.split(",")] for part in _ARROW.split(line)]
-        if not all(name for group in groups for name in group):
+        if not signs:
+            arrows.add(_bare(line))
+        elif not all(name for group in groups for name in group):
             raise FormatError(f"An arrow needs a variable on both sides, as in a -> b: `{line[:60]}`.", path, number)
         for place, sign in enumerate(signs):
             arrows.connect(groups[place], sign, groups[place + 1], number)
@@ -206,8 +224,10 @@ def _tokens(text: str, path: str | None) -> Iterator[Token]:
             if not text[position:].strip():
                 return
             raise FormatError(f"Expected a name or an arrow in the graph, not `{text[position:].strip()[:40]}`.", path)
-        quoted, arrow, symbol, bare = match.groups()
-        if quoted is not None:
+        quoted, arrow, symbol, bare, html = match.groups()
+        if html is not None:
+            yield "name", re.sub("<[^<>]*>", "", html).strip()
+        elif quoted is not None:
             yield "name", quoted.replace('\\"', '"')
         elif arrow:
             yield "arrow", arrow
@@ -222,7 +242,11 @@ class _GraphReader:
 
     tokens: list[Token]
     arrows: Arrows
+    is_dot: bool
     place: int = 0
+    setting: str = ""  # "edge" after the word in `edge [dir=back]`
+    edge_attributes: dict[str, str] = field(default_factory=dict)  # of all arrows that follow
+    labels: dict[str, str] = field(default_factory=dict)  # of nodes
 
     def next(self) -> Token:
         """The next token, which is not skipped."""
@@ -242,28 +266,36 @@ class _GraphReader:
         while not self.take("}"):
             if self.next()[0] == "end":
                 self.fail("The graph is not closed with `}`.")
-            if self.take(";", ","):
-                continue
-            if self.take("["):
-                self.skip_attributes()
-                continue
-            named += self.chain()
+            if not self.take(";", ","):
+                named += self.chain()
         return named
 
     def chain(self) -> list[str]:
-        """Variables with arrows between them, such as `a -> {b c}`."""
-        before = self.group()
-        named = list(before)
+        """Variables with arrows between them, such as `a -> {b c}`, and what brackets say of all of them."""
+        groups = [self.group()]
+        signs: list[str] = []
         while self.next()[0] == "arrow":
-            arrow = self.next()[1]
+            signs.append(self.next()[1])
             self.place += 1
-            after = self.group()
-            self.arrows.connect(before, arrow, after)
-            named, before = [*named, *after], after
-        return named
+            groups.append(self.group())
+        attributes = dict(self.edge_attributes) if signs else {}
+        while self.take("["):
+            attributes |= self.attributes()
+        if not signs:
+            if "label" in attributes and len(groups[0]) == 1:
+                self.labels[groups[0][0]] = attributes["label"]
+            elif self.setting == "edge":
+                self.edge_attributes |= attributes
+        for place, sign in enumerate(signs):
+            if self.is_dot and attributes.get("style") == "invis":
+                continue  # only moves the drawing
+            drawn = _drawn(attributes) if self.is_dot and sign == "->" else sign
+            self.arrows.connect(groups[place], drawn, groups[place + 1])
+        return [name for group in groups for name in group]
 
     def group(self) -> list[str]:
         """A variable or a group in braces; nothing for a setting such as `rankdir=LR` or `node [shape=box]`."""
+        self.setting = ""
         if self.take("{"):
             return self.statements()
         kind, name = self.next()
@@ -277,31 +309,54 @@ class _GraphReader:
         if self.take("="):
             self.place += 1
             return []
-        is_setting = name.lower() in ("node", "edge", "graph") and self.next() == ("symbol", "[")
-        is_position = re.fullmatch(r"bb|pos", name) is not None and self.next() == ("symbol", "=")
-        if self.take("["):
-            self.skip_attributes()
-        if is_setting or is_position:
+        if name.lower() in ("node", "edge", "graph") and self.next() == ("symbol", "["):
+            self.setting = name.lower()
             return []
-        name = name.partition(":")[0] if ":" in name and name.partition(":")[0] in self.arrows.parents else name
+        if self.is_dot or name.partition(":")[0] in self.arrows.parents:
+            name = name.partition(":")[0]
         self.arrows.add(name)
         return [name]
 
-    def skip_attributes(self) -> None:
-        """Skip to the bracket that closes."""
+    def attributes(self) -> dict[str, str]:
+        """The settings up to the bracket that closes."""
+        found: dict[str, str] = {}
         while not self.take("]"):
-            if self.next()[0] == "end":
+            kind, name = self.next()
+            if kind == "end":
                 self.fail("A bracket `[` of the graph is not closed.")
             self.place += 1
+            if kind == "name" and self.take("="):
+                found[name.lower()] = self.next()[1]
+                self.place += 1
+        return found
 
     def fail(self, message: str) -> NoReturn:
         """Raise an error about the file."""
         raise FormatError(message, self.arrows.path)
 
 
-def _graph(body: str, path: str | None) -> Arrows:
+def _drawn(attributes: Mapping[str, str]) -> str:
+    """The arrow as DOT draws `a -> b` with these attributes: `dir=back` turns it, `arrowhead=none` leaves a line."""
+    which = attributes.get("dir", "forward")
+    ends = [
+        attributes.get(end, "normal") if which in (direction, "both") else "none"
+        for end, direction in (("arrowtail", "back"), ("arrowhead", "forward"))
+    ]
+    if any("dot" in end for end in ends):  # a circle: the end is not known
+        return "o->"
+    tail, head = (end != "none" for end in ends)
+    return {(False, True): "->", (True, False): "<-", (True, True): "<->"}.get((tail, head), "--")
+
+
+def _graph(body: str, path: str | None, is_dot: bool) -> Arrows:
     arrows = Arrows(path)
-    _GraphReader(list(_tokens(body, path)), arrows).statements()
+    reader = _GraphReader(list(_tokens(body, path)), arrows, is_dot)
+    reader.statements()
     if not arrows.parents:
         raise FormatError("The graph has no variable.", path)
+    labels = {name: reader.labels.get(name, "") for name in arrows.parents}
+    is_numbered = is_dot and all(re.fullmatch(r"(?:[nN](?:ode)?_?)?\d+", name) for name in labels)
+    if is_numbered and all(labels.values()) and len(set(labels.values())) == len(labels):
+        families = {labels[name]: [labels[parent] for parent in parents] for name, parents in arrows.parents.items()}
+        return Arrows(path, families)  # programs number nodes, and write their names as labels
     return arrows

@@ -52,7 +52,7 @@ def _arrows_in(item: Any) -> list[Any]:
     path = Path(item)
     text = _text_of(path)
     if (found := arrows.arrows_of_text(text, str(path))) is not None:
-        return _declarations_of(found, path.name)
+        return _declarations_of(found, f"{path.name}, as declarations")
     if path.name.endswith(arrows.TABLES):
         arrows.refuse_table(str(path), text.partition("\n")[0])
     return []
