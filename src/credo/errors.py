@@ -337,7 +337,7 @@ MOST_COMPARED = 2000
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is most likely a misspelling of, or the only one with it as a word, as in Age (years)."""
+    """The known name that `name` is most likely a misspelling of, or the only one that has it as a word."""
     name = str(name)
     if len(name) > LONGEST_COMPARED:
         return None

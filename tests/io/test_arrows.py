@@ -32,7 +32,8 @@ TEXTS = {
         }""",
     "signs.txt": "Age (years) → bmi   # growing older\noutcome ← bmi\nAge (years) --> outcome // and more\n",
     "numbered.dot": """digraph { 1 [label="Age (years)"]; 2 [label=bmi, shape=box]; n3 [label=<<b>outcome</b>>];
-        1 -> 2 [dir=both, arrowtail=none, arrowhead=normal]; n3:w -> 1:e [dir=back]; 2 -> n3; n3 -> 2 [style=invis] }""",
+        1 -> 2 [dir=both, arrowtail=none, arrowhead=normal]; n3:w -> 1:e [dir=back]; 2 -> n3;
+        n3 -> 2 [style=invis] }""",
     "tetrad.txt": "Graph Nodes:\nAge (years);bmi;outcome\n\nGraph Edges:\n1. Age (years) --> bmi\n2. bmi --> outcome\n"
     "3. Age (years) --> outcome\n\n",
 }

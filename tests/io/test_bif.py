@@ -318,7 +318,7 @@ def test_distributions_of_nan_are_not_given() -> None:
 
 
 @pytest.mark.parametrize(
-    "text, states",
+    ("text", "states"),
     [
         ("(0,500], (500,1000], > 1,000", ["(0,500]", "(500,1000]", "> 1,000"]),
         ("0 - 999, 1,000 - 4,999, 5,000+", ["0 - 999", "1,000 - 4,999", "5,000+"]),
@@ -331,7 +331,7 @@ def test_commas_of_numbers_and_in_quotes_divide_no_states(text: str, states: lis
 
 
 @pytest.mark.parametrize(
-    "entries, said",
+    ("entries", "said"),
     [
         ("table NaN NaN;", r"P\(q\) is NaN in the file"),
         ("table -nan -nan;", r"P\(q\) is NaN in the file"),

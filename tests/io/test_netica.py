@@ -151,8 +151,8 @@ def test_an_equation_without_its_table_is_said_not_to_be_read(tmp_path: Path) ->
 
 
 def test_a_table_of_numbers_chooses_intervals(tmp_path: Path) -> None:
-    node = """node Dose { kind = NATURE; discrete = FALSE; chance = DETERMIN; levels = (0, 10, 20, 30); parents = (Smoking);
-        functable = (10, 25.5); };\n"""
+    node = """node Dose { kind = NATURE; discrete = FALSE; chance = DETERMIN; levels = (0, 10, 20, 30);
+        parents = (Smoking); functable = (10, 25.5); };\n"""
     network = read(tmp_path, CHEST.replace("node Cancer", node + "node Cancer"))
     assert network.cpt_array("Dose").tolist() == [[0, 1, 0], [0, 0, 1]]
 
