@@ -39,8 +39,75 @@ READ = {
     "P(type=Yes | glu=high) >= P(type=Yes | glu!=high)": ("P(type=Yes | glu=high) >= P(type=Yes | glu in {low, mid})"),
 }
 WRITE = {
+    "type=Yes is 50% more likely with smoke=yes than with smoke=no": (
+        "type=Yes is 1.5 times as likely with smoke=yes than with smoke=no"
+    ),
+    "type=Yes is 30% less likely with smoke=no than with smoke=yes": (
+        "type=Yes is 0.7 times as likely with smoke=no than with smoke=yes"
+    ),
+    "type=Yes is 4 times less likely with smoke=no than with smoke=yes": (
+        "type=Yes is 0.25 times as likely with smoke=no than with smoke=yes"
+    ),
+    "type=Yes is 2 to 4 times as likely with smoke=yes as with smoke=no": (
+        "type=Yes is between 2 and 4 times as likely with smoke=yes as with smoke=no"
+    ),
+    "type=Yes is more than twice as likely with smoke=yes as with smoke=no": (
+        "type=Yes is at least 2 times as likely with smoke=yes as with smoke=no"
+    ),
+    "type=Yes is as likely with smoke=yes as with smoke=no": "P(type=Yes | smoke=yes) = P(type=Yes | smoke=no)",
+    "type=Yes is more likely than type=No": "P(type=Yes) >= P(type=No)",
+    "patients with smoke=yes are twice as likely to have type=Yes": (
+        "type=Yes is twice as likely given smoke=yes as given smoke=no"
+    ),
+    "smoke=yes increases the risk of type=Yes by 20%": (
+        "type=Yes is 1.2 times as likely given smoke=yes as given smoke=no"
+    ),
+    "smoke=yes increases the risk of type=Yes by 20 percentage points": (
+        "P(type=Yes | smoke=yes) = P(type=Yes | smoke=no) + 0.2"
+    ),
+    "smoke raises type by 10%": "smoke raises type by at least 10%",
+    "smoke=yes raises type=Yes by at least 0.1": "P(type=Yes | smoke=yes) >= P(type=Yes | smoke=no) by at least 0.1",
+    "smoke strongly raises type": "smoke raises type",
+    "smoke probably raises type": "smoke raises type with confidence 0.8",
+    "bmi is positively correlated with glu": "bmi raises glu",
+    "bmi is irrelevant for glu": "bmi does not affect glu",
+    "glu and bmi act synergistically on type": "glu and bmi synergize on type",
+    "glu incraeses type": "glu raises type",
+    "the more glu, the more type": "glu raises type",
+    "most patients with glu=high have type=Yes": "P(type=Yes | glu=high) is more likely than not",
+    "30% to 50% of patients with glu=high have type=Yes": "P(type=Yes | glu=high) is between 30% and 50%",
+    "one in five patients with glu=low has type=Yes": "P(type=Yes | glu=low) is about one in five",
+    "P(type=Yes | glu=high) is close to 60%": "P(type=Yes | glu=high) is about 60%",
+    "P(type=Yes | glu=high) is ~60%": "P(type=Yes | glu=high) is about 60%",
+    "P(type=Yes | glu=high) ≈ 60%": "P(type=Yes | glu=high) is about 60%",
+    "P(type=Yes | glu=high) is from 50% to 70%": "P(type=Yes | glu=high) is between 50% and 70%",
+    "P(type=Yes | glu=high) is in [0.5, 0.7]": "P(type=Yes | glu=high) is between 0.5 and 0.7",
+    "P(type=Yes | glu=high) is 7 out of 10": "P(type=Yes | glu=high) is 7/10",
+    "P(type=Yes | glu=high) is about two thirds": "P(type=Yes | glu=high) is about 2/3",
+    "P(type=Yes | glu=high) should be at least 70%": "P(type=Yes | glu=high) is at least 70%",
+    "P(type=Yes | glu=high) is never above 90%": "P(type=Yes | glu=high) is at most 90%",
+    "P(type=Yes | glu=low) is impossible": "P(type=Yes | glu=low) = 0",
+    "P(type=Yes | glu=low) is rare": "P(type=Yes | glu=low) is very unlikely",
+    "P(type=Yes) given glu=high is about 60%": "P(type=Yes | glu=high) is about 60%",
+    "P(type=Yes; glu=high) = 0.6": "P(type=Yes | glu=high) = 0.6",
+    "P(type=Yes | glu=high) is 20 points higher than P(type=Yes | glu=low)": (
+        "P(type=Yes | glu=high) = P(type=Yes | glu=low) + 0.2"
+    ),
+    "P(type=Yes | glu=high) is about twice P(type=Yes | glu=low)": (
+        "type=Yes is about 2 times as likely given glu=high as given glu=low"
+    ),
+    "P(type=Yes | glu=high) is similar to P(type=Yes | glu=mid)": (
+        "P(type=Yes | glu=high) ~ P(type=Yes | glu=mid) within 0.05"
+    ),
+    "RR of type=Yes for glu=high vs glu=low is 2": "relative risk of type=Yes for glu=high against glu=low is 2",
+    "odds ratio of type=Yes for glu=high against glu=low is 3,1, 95% CI 1,8 to 5,4": (
+        "odds ratio of type=Yes for glu=high against glu=low is 3.1, 95% CI 1.8 to 5.4"
+    ),
+    "AGE (YEARS) raises type": '"Age (years)" raises type',
     "type=Yes is twice as likely if glu=high": "type=Yes is twice as likely given glu=high as given glu!=high",
-    "type=Yes is 3 times more likely given glu=high": "type=Yes is 3 times as likely given glu=high as given glu!=high",
+    "type=Yes is 3 times more likely given glu=high": (
+        "type=Yes is 3 times as likely given glu=high as given glu!=high"
+    ),
     "if smoke=yes then cough=yes is 3 times more likely": (
         "cough=yes is 3 times as likely given smoke=yes as given smoke=no"
     ),
@@ -200,3 +267,18 @@ def test_what_looks_like_a_mark_is_a_mistake_like_any_other() -> None:
     network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, parents={"b": ["a"]})
     with pytest.raises(credo.KnowledgeError):
         credo.fit(network, None, "@E7 doubles the risk of @V3")
+
+
+@pytest.mark.parametrize(
+    ("line", "suggestion"),
+    [
+        ("diabetes is likely given high glu", '"diabetes" is not a variable of the network.'),
+        ("glu affects type", "Write, for instance, bmi raises glu, or P(glu=high | bmi=obese) >= 0.3."),
+        ("age raises type", 'Did you mean "Age (years)"?'),
+    ],
+)
+def test_without_a_line_to_write_the_advice_is_about_what_is_wrong(line: str, suggestion: str) -> None:
+    network = credo.declared_network(HEAD).network
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.Knowledge(network, line)
+    assert caught.value.mistakes[0].suggestion == suggestion

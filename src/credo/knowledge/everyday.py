@@ -9,12 +9,12 @@ mistake.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from credo.errors import closest
+from credo.errors import closest, listing
 from credo.knowledge.declarations import DECLARATIONS
 from credo.knowledge.mistakes import EXAMPLES, Mistake, kinds
 from credo.knowledge.names import name_text, state_text, unquoted, without_comment
@@ -36,6 +36,7 @@ confidence within by likely unlikely very extremely twice half times as more tha
 each other parent prevalence sensitivity specificity predictive value positive negative relative risk odds ratio of the
 probability does not affect has have no effect on synergize sub-synergize noisy-or noisy-and noisy-max noisy-min leak
 general effects order variable variables missing values rows share differ in equal percent
+increases decreases causes reduces prevents doubles triples influence independent patients
 """
 _WORDS = tuple(_SPELLINGS.split())
 
@@ -47,7 +48,7 @@ def with_own_words(
 
     `is_declared` says that lines of the text make the network, so that a line can add to it.
     """
-    mistakes = [_with_quotes(each) for each in mistakes]
+    mistakes = [_with_quotes(each, network) for each in mistakes]
     if network is None or not len(network) or len(network) > MAX_NAMES:
         return tuple(mistakes)
     own = _own_examples(network)
@@ -74,17 +75,35 @@ def with_own_words(
                 expected = expected.replace(EXAMPLES[name], example)
             if field in template["suggestion"]:
                 suggestion = suggestion.replace(EXAMPLES[name], example)
+        if mistake.kind == "unknown-verb":
+            expected, suggestion = _before_the_verb(mistake, network, own)
         found.append(replace(mistake, expected=expected, suggestion=suggestion))
     return tuple(found)
 
 
-def _with_quotes(mistake: Mistake) -> Mistake:
+def _before_the_verb(mistake: Mistake, network: Network, own: Mapping[str, str]) -> tuple[str, str]:
+    """What was expected and what to write where no verb was found: variables, if none stands there, else an example."""
+    said = mistake.text[: mistake.column - 1].strip()
+    names = {name.casefold() for name in network.names}
+    parts = [unquoted(part) if part[:1] in ("'", '"') else part for part in map(str.strip, re.split(",|&|and ", said))]
+    unknown = next((part for part in parts if part.casefold() not in names), None)
+    if unknown is None:
+        example = f"{own['parent']} raises {own['child']}, or P({own['event']} | {own['given']}) >= 0.3"
+        return mistake.expected, f"Write, for instance, {example}."
+    near = closest(unknown, network.names)
+    hint = f'"{unknown}" is not a variable of the network.' + (f' Did you mean "{near}"?' if near else "")
+    return f"a variable of the network ({listing(network.names)}), or P(…)", hint
+
+
+def _with_quotes(mistake: Mistake, network: Network | None) -> Mistake:
     """The mistake with the line to write where a name such as Age (years) stands in it without quotes."""
     quoted = _WITH_UNIT.sub(r'"\g<0>"', mistake.text)
     if mistake.write or quoted == mistake.text or len(quoted) > MAX_LENGTH:
         return mistake
     statement, wrong = parse_line(quoted)
-    if statement is None or wrong:
+    known = {name.casefold(): name for name in network.names} if network is not None else {}
+    has_another = any(known.get(name.casefold(), name) != name for name in _WITH_UNIT.findall(mistake.text))
+    if statement is None or wrong or has_another:
         return mistake
     return replace(mistake, expected="", suggestion=f"Write: {quoted.strip()}", write=quoted.strip())
 
@@ -243,11 +262,12 @@ def _candidates(code: str, network: Network, inside: bool = False) -> Iterator[s
     """Lines that may say the same, the likeliest first; not all of them can be read."""
     if re.search(r"@[EV]\d", code):  # looks like the marks below
         return
-    pointed = re.sub(r"(?<![\w.,])(\d+),(\d+)(?![\d,])", r"\1.\2", code)
+    pointed = re.sub(r"(?<![\w.,])(\d+),(\d+)(?!\d|,\d)", r"\1.\2", code)
     lowest = {state for name in network.names for state in network.states(name) if state.startswith("<")}
     for state in lowest:  # bmi=<25, where "<25" is a state
         pointed = re.sub(rf"=\s*{re.escape(state)}(?![\w.])", f'="{state}"', pointed)
-    for text in dict.fromkeys((pointed, _spelled(pointed, network))):
+    spelled = _spelled(pointed, network)
+    for text in dict.fromkeys((pointed, spelled, _reworded(pointed), _reworded(spelled))):
         yield text
         line, items = marked(text, network)
         yield _probabilities_completed(line, items, network)
@@ -278,6 +298,163 @@ def _spelled(code: str, network: Network) -> str:
         return closest(word, near) or word
 
     return re.sub(r"\"[^\"]*\"|'[^']*'|[^\W\d][\w\-]*", spell, code)
+
+
+def _any(words: str) -> str:
+    """One of these words; `_` stands for a blank."""
+    return f"(?:{'|'.join(words.split()).replace('_', chr(92) + 's+')})"
+
+
+_RAISES = _any(
+    "causes? raises? increases? promotes? favou?rs? elevates? worsens? leads?_to predisposes?_to predisposes?_for "
+    "is_a_risk_factor_for is_an_important_risk_factor_for is_a_strong_risk_factor_for is_a_known_risk_factor_for "
+    "is_a_risk_factor_of is_associated_with triggers? provokes? results?_in implies aggravates? boosts? produces?"
+)
+_LOWERS = _any(
+    "lowers? decreases? reduces? prevents? inhibits? protects?_against protects?_from is_protective_against lessens? "
+    "diminishes? alleviates? mitigates?"
+)
+_SAY = r"(?:is|are|was|were|be|lies?|stays?|remains?)"
+_ABOUT = r"(?:close|near|similar)\s+to|nearly|almost|close|near|some|ca\.?|[~≈]|in\s+the\s+(?:range|order|region)\s+of"
+_FRACTION_OF = {"half": "1/2", "third": "1/3", "quarter": "1/4", "fifth": "1/5", "tenth": "1/10"}
+_TWICE = {"twice": "2 times", "half": "0.5 times"}
+_TIMES_IN_WORDS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "ten": "10"}
+_SOMETIMES_SAID = _any(
+    "strongly slightly significantly greatly markedly substantially somewhat clearly definitely certainly usually "
+    "generally typically directly mildly moderately considerably dramatically also really often always"
+)
+# What people write, and the words that the language, or a pattern below, has for it.
+_REWORDED: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), write)
+    for pattern, write in (
+        (r"\bP\s*\(([^()|;]*);", r"P(\1 |"),
+        (
+            r"\bP\s*\(([^()|]*)\)\s+(?:given|if|when|among|for)\s+(.+?)\s*(?=\b(?:is|equals)\b|[<>=~≤≥≈]+\s*\d)",
+            r"P(\1 | \2) ",
+        ),
+        (r"\b(?:should|must|will|would|can|may|might|could|ought\s+to|has\s+to)\s+be\b", "is"),
+        (
+            rf"\b({_SAY})\s+(?:probably|certainly|definitely|always|usually|normally|typically|somewhere|only|around)\b",
+            r"\1",
+        ),
+        (r"(\d+)\s+out\s+of\s+(\d+)", r"\1/\2"),
+        (
+            r"(?<=\s)(an?\s+|one\s+|two\s+|three\s+)?(half|third|quarter|fifth|tenth)s?(?=\s*(?:$|and\b|with\b|,))",
+            lambda found: _fraction(found[1] or "one", found[2].lower()),
+        ),
+        (r"\b(two|three|four|five|six|ten)(?=(?:-?fold|\s+times)\b)", lambda found: _TIMES_IN_WORDS[found[1].lower()]),
+        (r"(\d)-?fold\b", r"\1 times"),
+        (r"\b(?:much|far|a\s+(?:bit|little|lot)|slightly|somewhat|considerably)\s+(?=(?:more|less)\s+likely)", ""),
+        (r"\blikelier\b", "more likely"),
+        (r"(\d[\d.]*)\s+times\s+less\s+likely\b", lambda found: f"{1.0 / float(found[1]):.4g} times as likely"),
+        (
+            r"(\d[\d.]*)\s?(?:%|percent)\s+(more|less)\s+likely\b",
+            lambda found: (
+                f"{1.0 + (1 if found[2].lower() == 'more' else -1) * float(found[1]) / 100.0:g} times as likely"
+            ),
+        ),
+        (
+            r"\b(?:more\s+than|over|at\s+least)\s+(twice|half)\s+as",
+            lambda found: f"at least {_TWICE[found[1].lower()]} as",
+        ),
+        (
+            r"\b(?:less\s+than|under|at\s+most)\s+(twice|half)\s+as",
+            lambda found: f"at most {_TWICE[found[1].lower()]} as",
+        ),
+        (r"\bis\s+(\d[\d.]*)\s*(?:to|-|–)\s*(\d[\d.]*)\s+times\b", r"is between \1 and \2 times"),
+        (
+            r"^(?:the\s+)?(?:risk|probability|chance|likelihood)\s+(?:of|for)\s+(.+?)\s+is\s+([\d.]+\s+times)\s+"
+            r"(?:higher|greater|larger|as\s+(?:high|great|large))\s+",
+            r"\1 is \2 as likely ",
+        ),
+        (r"\b(\d+(?:[.,]\d+)?)\s+(?:prozent|pour\s?cents?)\b", r"\1%"),
+        (r"(?<![\w)])(?!(?:P|Pr|Prob)\s*\()[^\W\d]\w*\s*\(([^()]*[^()<>]=[^()]*)\)", r"\1"),
+        (r"\b(?:is|=)\s+(?:(?:exactly\s+)?(?:the\s+same\s+as|equal\s+to|identical\s+(?:to|with)))\s", "= "),
+        (
+            r"\bis\s+(?:similar\s+to|about\s+the\s+same\s+as|about\s+equal\s+to|close\s+to|about)\s+(P\s*\([^()]*\))$",
+            r"~ \1 within 0.05",
+        ),
+        (rf"\b{_SAY}\s+(?:{_ABOUT})\s*(?=[\d.])", "is about "),
+        (r"(?<=\))\s*[~≈]\s*(?=[\d.]+\s*(?:%|percent)?$)", " is about "),
+        (
+            rf"(?:\s*\b(?:{_SAY}|ranges?|varies)\s+|(?<=\))\s*)(?:(?:in|within|from|between|∈)\s+)?[\[(]?(\d[\d.]*\s?%?)\s*"
+            r"(?:,|;|-|–|—|to|and|\.\.+)\s*(\d[\d.]*\s?(?:%|percent)?)[\])]?$",
+            lambda found: (
+                f" is between {found[1].strip() + '%' * (found[2][-1:] == '%' and '%' not in found[1])} and {found[2]}"
+            ),
+        ),
+        (r"\bis\s+never\s+(?:above|over|more\s+than|higher\s+than|greater\s+than)\b|\bnever\s+exceeds\b", "is at most"),
+        (r"\bis\s+never\s+(?:below|under|less\s+than|lower\s+than)\b", "is at least"),
+        (r"\bis\s+(?:at\s+the\s+most|maximally|up\s+to|no\s+higher\s+than|at\s+maximum)\b", "is at most"),
+        (r"\bis\s+(?:at\s+the\s+least|minimally|no\s+lower\s+than|at\s+minimum)\b", "is at least"),
+        (r"(?<=\))\s*is\s+(?:impossible|zero|nil)$", " = 0"),
+        (r"(?<=\))\s*is\s+(?:certain|sure)$", " = 1"),
+        (r"(?<=\))\s*is\s+(very\s+)?(?:high|large|common|frequent|probable)$", r" is \1likely"),
+        (r"(?<=\))\s*is\s+(very\s+)?(?:low|small|uncommon|infrequent|improbable)$", r" is \1unlikely"),
+        (r"(?<=\))\s*is\s+rare$", " is very unlikely"),
+        (r"(?<=\))\s*is\s+very\s+rare$", " is extremely unlikely"),
+        (
+            r"(?<=\))\s*is\s+([\d.]+)\s*(?:%|percent(?:age)?)?\s*points?\s+(higher|larger|more|lower|smaller|less)\s+than\s+(P\s*\([^()]*\))$",
+            lambda found: (
+                f" = {found[3]} {'+' if found[2].lower() in 'higher larger more' else '-'} {float(found[1]) / 100:g}"
+            ),
+        ),
+        (
+            r"^P\s*\(([^()|]*)\|([^()]*)\)\s+is\s+(?:about|roughly|around|approximately)\s+(twice|double|half|[\d.]+\s+times)\s+"
+            r"P\s*\(([^()|]*)\|([^()]*)\)$",
+            lambda found: _about_times(*found.groups()),
+        ),
+        (r"\b(?:risk|rate)\s+ratio\b|^RR\b", "relative risk"),
+        (r"^OR\b(?=\s+(?:of|for)\b)", "odds ratio"),
+        (r"\b(?:vs\.?|versus|compared\s+(?:to|with)|relative\s+to)(?=\s)", "against"),
+        (rf"\b{_SOMETIMES_SAID}\s+(?=(?:{_RAISES}|{_LOWERS})\b)", ""),
+        (
+            rf"\b(?:probably|presumably|possibly|perhaps)\s+(?=(?:{_RAISES}|{_LOWERS})\b)(.*)$",
+            r"\1 with confidence 0.8",
+        ),
+        (r"\bis\s+(?:positively|directly)\s+(?:correlated|associated|related|linked)\s+(?:with|to)\b", "raises"),
+        (r"\bis\s+(?:negatively|inversely)\s+(?:correlated|associated|related|linked)\s+(?:with|to)\b", "lowers"),
+        (r"\b(?:positively\s+(?:affects|influences)|contributes\s+to|makes\s+more\s+likely)\b", "raises"),
+        (r"\b(?:negatively\s+(?:affects|influences)|makes\s+less\s+likely)\b", "lowers"),
+        (
+            r"\b(?:is\s+(?:irrelevant|unimportant|unrelated)\s+(?:for|to)|plays\s+no\s+role\s+(?:in|for)"
+            r"|(?:makes|has)\s+no\s+(?:difference|importance|relevance|bearing)\s+(?:to|for|on|in))\b",
+            "does not affect",
+        ),
+        (
+            r"\b(?:interact|(?:act|work)\s+synergistically|(?:potentiate|reinforce|strengthen)\s+each\s+other(?:'s\s+effect)?)"
+            r"\s+(?:on|in|for)\b",
+            "synergize on",
+        ),
+        (
+            r"^the\s+more\s+(.+?),?\s+the\s+(more|less|higher|lower|likelier)\s+",
+            lambda found: (
+                f"the higher {found[1]}, the {'lower' if found[2].lower() in ('less', 'lower') else 'higher'} "
+            ),
+        ),
+        (r"\bwith\s+(\d+(?:\.\d+)?\s?%?)\s+(?:confidence|certainty)$", r"with confidence \1"),
+        (r"\b(raises?|lowers?)\s+(.+?)\s+by\s+(?=[\d.]+\s?%?$)", r"\1 \2 by at least "),
+    )
+)
+
+
+def _fraction(many: str, part: str) -> str:
+    number, below = {"two": "2", "three": "3"}.get(many.strip().lower(), "1"), _FRACTION_OF[part][2:]
+    return f"{number}/{below}"
+
+
+def _about_times(event: str, given: str, ratio: str, other: str, otherwise: str) -> str:
+    if event.strip() != other.strip():
+        return ""
+    times = {**_TWICE, "double": "2 times"}.get(ratio.lower(), ratio)
+    return f"{event.strip()} is about {times} as likely given {given.strip()} as given {otherwise.strip()}"
+
+
+def _reworded(code: str) -> str:
+    """The line with words of the language in the place of others that mean the same."""
+    for pattern, write in _REWORDED:
+        code = pattern.sub(write, code)
+    return code.strip()
 
 
 def _probabilities_completed(line: str, items: Sequence[_Item], network: Network) -> str:
@@ -325,15 +502,10 @@ def _restored(line: str, items: Sequence[_Item]) -> str:
 # Patterns -------------------------------------------------------------------------------------------------------------
 
 
-def _any(words: str) -> str:
-    """One of these words; `_` stands for a blank."""
-    return f"(?:{'|'.join(words.split()).replace('_', chr(92) + 's+')})"
-
-
 _PEOPLE = _any("patients? people persons? subjects? cases? those individuals? men women children adults")
 _AMOUNT = (
     r"\d[\d.]*\s?(?:%|percent|per\s?cent)?"
-    r"|(?:\d+|one|two|three)\s+in\s+(?:an?\s+)?(?:\d[\d,]*|ten|twenty|hundred|thousand)"
+    r"|(?:\d+|one|two|three)\s+in\s+(?:an?\s+)?(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|twenty|hundred|thousand)"
 )
 _LEAST, _MOST = "at_least more_than over", "at_most less_than under up_to"
 _ITEMS = r"@[EV]\d+(?:\s*(?:,|and|&|with)\s*@E\d+)*"
@@ -359,17 +531,12 @@ _PARTS = {
     "verbal": rf"(?P<verbal>{_any('virtually_certain very_likely extremely_likely likely very_unlikely unlikely')}|"
     rf"{_any('extremely_unlikely very_probable probable improbable very_rare rare very_common common uncommon')})",
     "occurs": _any("is are occurs? happens?"),
-    "raises": _any(
-        "causes? raises? increases? promotes? favou?rs? elevates? worsens? leads?_to predisposes?_to predisposes?_for "
-        "is_a_risk_factor_for is_an_important_risk_factor_for is_a_strong_risk_factor_for is_a_known_risk_factor_for "
-        "is_a_risk_factor_of is_associated_with triggers? provokes? results?_in"
-    ),
-    "lowers": _any(
-        "lowers? decreases? reduces? prevents? inhibits? protects?_against protects?_from is_protective_against "
-        "lessens?"
-    ),
+    "amount": _AMOUNT,
+    "points": r"(?:about )?(?P<rest>\d[\d.]*)\s?(?:%|percent(?:age)?)?\s?points?",
+    "raises": _RAISES,
+    "lowers": _LOWERS,
     "leads": r"(?:leads?\s+to|causes?|means?|implies|results?\s+in|=>|->|→|⇒)",
-    "risk": r"(?:the\s+)?(?:risk|probability|chances?|likelihood|odds)\s+(?:of|for)",
+    "risk": r"(?:the\s+)?(?:risk|probability|chances?|likelihood|odds)\s+(?:of|for|that)",
     "chance": r"(?:(?:the\s+)?(?:risk|probability|chances?|likelihood|odds)\s+(?:of|for)\s+)?",
     "have": _any("have has had are is get gets develop develops show shows suffer_from suffers_from test tests"),
     "more": "(?P<more>more|less)",
@@ -401,7 +568,7 @@ def _times(ratio: str, about: str | None, event: str, given: str, otherwise: str
     times = number if number in ("twice", "half") else "twice" if number == "double" else ""
     times = times or f"{_FACTORS.get(number, number)} times"
     if about:
-        times = {"twice": "2 times", "half": "0.5 times"}.get(times, times)
+        times = _TWICE.get(times, times)
     return f"{event} is {f'{about} ' if about else ''}{times} as likely given {given} as given {otherwise}"
 
 
@@ -485,6 +652,15 @@ class _Line(NamedTuple):
     def more_or_less(self) -> str:
         return self.compared(">=" if self.found["more"].lower() == "more" else "<=")
 
+    def more_or_less_than_another(self) -> str:
+        """`P(a | c) >= P(b | c)`: two events under the same condition, or under none."""
+        given = f" | {self.given()}" if self.found.groupdict().get("c") else ""
+        relation = ">=" if self.found["more"].lower() == "more" else "<="
+        return f"P({self.event()}{given}) {relation} P({self.event('f')}{given})"
+
+    def by_at_least(self, relation: str) -> str:
+        return f"{self.compared(relation)} by at least {self.rest()}" if self.item("e").said else ""
+
     def influence_more_or_less(self) -> str:
         return self.influence("raises" if self.found["more"].lower() == "more" else "lowers")
 
@@ -518,11 +694,38 @@ class _Line(NamedTuple):
         return f"{kind} of {effect.event(self.network)} for {both} {self.found['rest']}"
 
 
+_HOW_MANY = {
+    **dict.fromkeys(("most", "majority"), "is more likely than not"),
+    **dict.fromkeys(("few", "any"), "is very unlikely"),
+    **dict.fromkeys(("none", "nobody", "no"), "= 0"),
+    **dict.fromkeys(("all", "everyone", "everybody", "every"), "= 1"),
+}
 Write = Callable[[_Line], str]
 PATTERNS: tuple[tuple[str, Write], ...] = (
     (r"{e} {ratio} {prep} {c}(?:,? (?:than|as)(?: {prep})? {d})?", _Line.times),
     (r"{prep} {c},?(?: then)? {e} {ratio}(?: (?:than|as)(?: {prep})? {d})?", _Line.times),
     (r"{c} makes? {e} {factor}", _Line.times),
+    (
+        r"(?:{people} {who} )?{c}(?: {people})? (?:is|are) {factor} to (?:have|get|develop|be|show) (?:an? )?{e}"
+        r"(?: (?:than|as) (?:{people} {who} )?{d}(?: {people})?)?",
+        _Line.times,
+    ),
+    (
+        r"{c} {raises} {chance}{e} (?:by )?(?:about )?(?:(?:a factor of )(?P<rest>\d[\d.]*)|(?P<n>\d[\d.]*) times)",
+        lambda line: line.times(f"{line.rest() or line.found['n']} times"),
+    ),
+    (
+        r"{c} {raises} {risk} {e} by (?:about )?(?P<rest>\d[\d.]*)\s?(?:%|percent)",
+        lambda line: line.times(f"{1.0 + float(line.rest()) / 100.0:g} times"),
+    ),
+    (
+        r"{c} {lowers} {risk} {e} by (?:about )?(?P<rest>\d[\d.]*)\s?(?:%|percent)",
+        lambda line: line.times(f"{1.0 - float(line.rest()) / 100.0:g} times"),
+    ),
+    (r"{c} {raises} {e} by at least (?P<rest>[\d.]+\s?%?)", lambda line: line.by_at_least(">=")),
+    (r"{c} {lowers} {e} by at least (?P<rest>[\d.]+\s?%?)", lambda line: line.by_at_least("<=")),
+    (r"{c} {raises} {chance}{e} by {points}", lambda line: f"{line.compared('=')} + {float(line.rest()) / 100.0:g}"),
+    (r"{c} {lowers} {chance}{e} by {points}", lambda line: f"{line.compared('=')} - {float(line.rest()) / 100.0:g}"),
     (r"{e} {ratio}", _Line.times_by_parent),
     (r"{risk} {e} doubles {prep} {c}", lambda line: line.times("twice")),
     (r"{risk} {e} halves {prep} {c}", lambda line: line.times("half")),
@@ -536,14 +739,32 @@ PATTERNS: tuple[tuple[str, Write], ...] = (
     (r"{e} (?:is|are) {verbal}", lambda line: f"P({line.event()}) {line.verbal()}"),
     (r"{e} {occurs} {more} {often} {prep} {c}(?:,? than(?: {prep})? {d})?", _Line.more_or_less),
     (r"{prep} {c},?(?: then)? {e} (?:is|are) {more} {often}", _Line.more_or_less),
+    (r"{e} (?:is|are) {more} {often} than {f}", _Line.more_or_less_than_another),
+    (r"{e} (?:is|are) as {often} as {f}", lambda line: f"P({line.event()}) = P({line.event('f')})"),
+    (
+        r"{e} (?:is|are) (?:as|equally|just as) {often} {prep} {c},? (?:and|as)(?: {prep})? {d}",
+        lambda line: line.compared("="),
+    ),
+    (r"{prep} {c},?(?: then)? {e} (?:is|are) {more} {often} than {f}", _Line.more_or_less_than_another),
     (
         r"(?:{people} {who} )?{c}(?: {people})? (?:is|are) {more} likely to (?:have|get|develop|be|show) {e}"
         r"(?: than (?:{people} {who} )?{d}(?: {people})?)?",
         _Line.more_or_less,
     ),
     (r"{c} makes? {e} {more} {often}", _Line.influence_more_or_less),
+    (
+        r"(?:between )?(?P<n>{amount}) ?(?:to|and|-|–) ?(?P<rest>{amount})(?: of)?(?: the| all)?(?: {people})?"
+        r"(?: {who})? {c}(?: {people})? {have} (?:an? )?{e}",
+        lambda line: line.conditional(f"is between {line.found['n']} and {line.rest()}"),
+    ),
+    (
+        r"(?P<rest>most|the majority|few|hardly any|none|nobody|no|all|everyone|everybody|every)(?: of)?(?: the)?"
+        r"(?: {people})?(?: {who})? {c}(?: {people})? {have} (?:an? )?{e}",
+        lambda line: line.conditional(_HOW_MANY[line.rest().lower().split()[-1]]),
+    ),
     (r"{quantity}(?: of)?(?: the| all)?(?: {people})?(?: {who})? {c}(?: {people})? {have} (?:an? )?{e}", _Line.share),
     (r"{quantity} of (?:the |all )?{people} {have} (?:an? )?{e}", _Line.share_of_all),
+    (r"{quantity} {have} (?:an? )?{e}", _Line.share_of_all),
     (
         r"{e} (?:(?:is|are) (?:found|seen|present)|occurs?|happens?) in {quantity}"
         r" of (?:the |all )?(?:{people} {who} )?{c}",

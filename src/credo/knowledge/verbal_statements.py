@@ -177,8 +177,8 @@ def parse_ratio_range(kind: str) -> Any:
         start = token_part(children[0]).column
         low, high = first, values[-1]
         if kind == "about":
-            low = first._replace(value=number(first.value.constant * (1 - ABOUT_TIMES)))
-            high = first._replace(value=number(first.value.constant * (1 + ABOUT_TIMES)), mistakes=())
+            ends = [float(f"{first.value.constant * times:.12g}") for times in (1 - ABOUT_TIMES, 1 + ABOUT_TIMES)]
+            low, high = first._replace(value=number(ends[0])), first._replace(value=number(ends[1]), mistakes=())
         mistakes = tuple(
             LineMistake("ratio-range", value.column, value.end) for value in values if value.value.constant <= 0
         )
