@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import credo
@@ -45,3 +46,44 @@ def test_what_was_never_seen_may_be_impossible() -> None:
     low, high = credo.fit(network, table, method="posterior").interval_arrays("x")
     assert low[2] == 0.0 or low[2] > 1e-3 * high[2]
     assert 0.0 < low[1] < 0.05 < high[1]
+
+
+@pytest.mark.parametrize(("level", "share"), [(0.5, 0.5), (0.8, 0.8), (0.95, 0.975)])
+@pytest.mark.parametrize("slope", [0.2, 1.0])
+def test_it_ends_at_the_limit_of_a_statement_where_draws_reach_it(level: float, share: float, slope: float) -> None:
+    limits = np.array([0.4, 0.9])
+    draws = 0.4 + 0.5 * RNG.beta(1.0, 1.0 + 5.0 * slope, size=20_000)  # most of them next to 0.4
+    low, high = probability_intervals(draws, level, limits)
+    assert low == 0.4
+    assert np.mean(draws <= high) == pytest.approx(share, abs=2e-3)
+    turned = probability_intervals(1.3 - draws, level, limits)
+    assert turned == pytest.approx([1.3 - high, 0.9])
+
+
+def test_it_ends_where_draws_do_if_these_do_not_reach_the_limit() -> None:
+    draws = 0.4 + 0.5 * RNG.beta(6.0, 6.0, size=20_000)
+    for level in (0.5, 0.8, 0.95):
+        ends = probability_intervals(draws, level, np.array([0.4, 0.9]))
+        assert ends == pytest.approx(interval_ends(draws, level))
+
+
+def test_draws_all_over_a_range_fill_it_and_half_of_them_leave_one_end_out() -> None:
+    draws, limits = RNG.uniform(0.4, 0.5, size=20_000), np.array([0.4, 0.5])
+    assert probability_intervals(draws, 0.95, limits).tolist() == [0.4, 0.5]
+    low, high = probability_intervals(draws, 0.5, limits)
+    assert (low == 0.4) != (high == 0.5)
+    assert np.mean((draws >= low) & (draws <= high)) == pytest.approx(0.5, abs=2e-3)
+
+
+def test_a_truth_at_the_end_of_a_range_is_in_the_interval_of_its_cpt_and_of_answers() -> None:
+    network = credo.Network({"x": ["y", "n"], "y": ["y", "n"]}, {"y": ["x"]})
+    table = pd.DataFrame({"x": list("yyyn") * 5, "y": list("yyny") * 5})
+    text = "0.3 <= P(y=y | x=y) <= 0.4\nP(x=y) <= 0.5"
+    fit = credo.fit(network, table, text, method="posterior", seed=0)
+    low, high = fit.interval_arrays("y")
+    assert high[0, 0] == pytest.approx(0.4)
+    assert low[0, 1] == pytest.approx(0.6)
+    assert fit.query("P(y=y | x=y)").interval == pytest.approx((low[0, 0], high[0, 0]))
+    assert fit.query("P(x=n)").interval[0] == pytest.approx(0.5)
+    shown = fit.marginals().filter(pl.col("variable") == "x")
+    assert shown["high"][0] == pytest.approx(0.5)

@@ -275,7 +275,9 @@ def test_it_holds_no_rows_and_allows_nothing_but_itself(heart: credo.Fit) -> Non
     }
     numbers = re.findall(r'id="numbers">(.*?)</script>', page, re.DOTALL)[0]
     cells = sum(heart.network.cpt_array(name).size for name in heart.network.names)
-    assert len(base64.b64decode(numbers)) == 8 * cells * (content["draws"] + 1)  # draws and means, and nothing else
+    assert len(base64.b64decode(numbers)) == 8 * cells * (
+        content["draws"] + 3
+    )  # draws, means and ends of intervals, and nothing else
 
 
 def test_names_are_text_everywhere(chromium: Browser, tmp_path: Path) -> None:

@@ -79,13 +79,17 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
     });
   }
 
-  // The row of a CPT that is the answer by itself: all parents are observed, and nothing below.
+  // The row of a CPT that is the answer by itself, with the ends of its intervals where there are draws: all parents are observed, and nothing below.
   function cptRow(variable, observed) {
     const { parents } = variables[variable];
     if (observed.has(variable) || !parents.every((each) => observed.has(each)) || hasObservedDescendant(variable, observed)) return null;
     const row = parents.reduce((place, each) => place * sizes[each] + observed.get(each), 0);
-    const start = plan.means[variable] + row * sizes[variable];
-    return numbers.subarray(start, start + sizes[variable]);
+    const rows = parents.reduce((product, each) => product * sizes[each], 1);
+    const part = (number) => {
+      const start = plan.means[variable] + (number * rows + row) * sizes[variable];
+      return numbers.subarray(start, start + sizes[variable]);
+    };
+    return { means: part(0), low: part(1), high: part(2) };
   }
 
   // The factors under some draws: those of one cell are neighbours, as in `numbers`.
@@ -217,7 +221,8 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
       const known = isPlain ? cptRow(variable, observed) : null;
       return Array.from({ length: sizes[variable] }, (_, state) => {
         const values = Float64Array.from(possible, (draw) => shares[state * draws + draw] / totals[variable][draw]);
-        const mean = known ? known[state] : values.reduce((sum, value) => sum + value, 0) / values.length;
+        if (known && !note && draws > 1) return [known.means[state], known.low[state], known.high[state]];
+        const mean = known ? known.means[state] : values.reduce((sum, value) => sum + value, 0) / values.length;
         if (note || draws === 1) return [mean, null, null];
         values.sort();
         return [mean, ...interval(values)];
@@ -240,7 +245,7 @@ export function planEngine({ variables, plan, draws, note }, numbers) {
       const known = new Map([...observed, ...set]);
       const isOfCpt = event.length === 1 && (!set.size || (known.size === variables[variable].parents.length && !known.has(variable)));
       const row = isOfCpt ? cptRow(variable, known) : null;
-      if (row) single = Math.min(1, states.reduce((all, state) => all + row[state], 0));
+      if (row) single = Math.min(1, states.reduce((all, state) => all + row.means[state], 0));
       soFar.set(variable, { weights: variables[variable].states.map((_, state) => (states.includes(state) ? 1 : 0)) });
     }
     return single === null ? chance : withMean(chance, single);

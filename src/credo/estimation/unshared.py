@@ -43,4 +43,5 @@ def unshared(posterior: PosteriorResult, expansion: Expansion) -> PosteriorResul
         effective_sizes=flat(posterior.effective_sizes),
         r_hat=flat(posterior.r_hat),
         draws=flat(posterior.draws),
+        limits=None if posterior.limits is None else flat(posterior.limits),
     )

@@ -17,6 +17,7 @@ from credo.knowledge.network_names import each_of
 from credo.knowledge.query import Query
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
+from credo.posterior.cpt_answers import intervals_asked_for
 from credo.posterior.draws import PosteriorResult, draws_of, probability_intervals
 from credo.statistics.questions import answer, as_batch, factors_of
 
@@ -73,5 +74,8 @@ def _learned(network: Network, term: Probability, posterior: PosteriorResult | N
     possible = np.minimum(values.reshape(len(values), -1)[np.isfinite(log_evidence), 0], 1.0)
     if not len(possible):
         return
-    low, high = probability_intervals(possible, LEVEL).tolist() if draws is not None else (0.0, 0.0)
-    yield LearnedProbability(text, float(possible.mean()), None if draws is None else (low, high))
+    ends = None
+    if draws is not None:
+        known = intervals_asked_for(posterior, network, asked, LEVEL)
+        ends = probability_intervals(possible, LEVEL) if known is None else known[:, 0]
+    yield LearnedProbability(text, float(possible.mean()), None if ends is None else (float(ends[0]), float(ends[1])))

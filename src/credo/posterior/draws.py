@@ -22,6 +22,8 @@ from credo.types import Indices, Numbers
 
 MOST_DRAWS = 1000  # of all CPTs, under which a question is answered
 LEAST_DRAWS = 100  # below which the ends of a 95% interval rest on two or three draws
+DENSE, REACHING = 1.25, 4.0  # times as far from a limit as evenly dense draws, and an interval still ends there
+TAILS = 0.1  # of draws: intervals that leave out no more only grow by ending at a limit
 EDGE = 1e-3  # of the other end of an interval, below which a probability cannot be told from 0, or from 1
 MOST_CELLS = 2**28  # of all cliques, under all draws together: about ten seconds
 
@@ -44,6 +46,7 @@ class PosteriorResult:
     draws: Numbers = field(repr=False)  # (chains, draws, cells)
     seed: int = 0
     doubt: DoubtResult | None = field(default=None, repr=False)  # where statements may be wrong
+    limits: Numbers | None = field(default=None, repr=False)  # (2, cells) that statements set for single numbers
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,7 +66,10 @@ class PosteriorResult:
         """The credible interval of each number of a CPT: (low, high), axes (parents…, child)."""
         if not 0.0 < level < 1.0:
             raise OptionError(f"The level of an interval is a number between 0 and 1, not {level}.")
-        low, high = probability_intervals(cpt_draws(self, name), level)
+        draws, limits = cpt_draws(self, name), None
+        if self.limits is not None:
+            limits = self.limits[:, self.layout.slice_of(name)].reshape(2, *self.means[name].shape)
+        low, high = probability_intervals(draws, level, limits)
         return low, high
 
 
@@ -128,14 +134,20 @@ def _kept_draws(posterior: PosteriorResult, count: int, name: str) -> Numbers:
     return cpt_draws(posterior, name, count)
 
 
-def probability_intervals(values: Numbers, level: float) -> Numbers:
+def probability_intervals(values: Numbers, level: float, limits: Numbers | None = None) -> Numbers:
     """The same of probabilities, which end at 0 or 1 where draws cannot tell them from that: (2, …).
 
     Where the lower end is below a thousandth of the upper one, the interval begins at 0; so at 1. It then holds more
     draws than asked for: a small probability is as often above the half that is next to 0 as a true zero is in it.
     NaN, where a draw does not know a probability, is left out.
+
+    `limits` (2, …) are those that statements set. An interval of nine tenths or more ends at a limit that draws reach,
+    and then holds a little more than asked for; a shorter one, where draws are as dense there as elsewhere, leaves out
+    draws at its other end alone. So a true probability that is just what an expert called its limit is in the interval.
     """
     ends = interval_ends(values, level)
+    if limits is not None:
+        ends = _ended_at_limits(values, level, ends, limits)
     at_zero, at_one = ends[0] < EDGE * ends[1], 1.0 - ends[1] < EDGE * (1.0 - ends[0])
     return np.stack([np.where(at_zero, 0.0, ends[0]), np.where(at_one, 1.0, ends[1])])
 
@@ -143,6 +155,22 @@ def probability_intervals(values: Numbers, level: float) -> Numbers:
 def interval_ends(values: Numbers, level: float) -> Numbers:
     """The ends of the intervals that hold this share of all draws, the first axis: (2, …)."""
     return _quantiles(values, [(1 - level) / 2, (1 + level) / 2])
+
+
+def _ended_at_limits(values: Numbers, level: float, ends: Numbers, limits: Numbers) -> Numbers:
+    is_narrow = level < 1.0 - TAILS
+    even = (1.0 - level) / 2.0 / level * (ends[1] - ends[0])  # how far from a limit evenly dense draws end
+    near = (DENSE if is_narrow else REACHING) * even
+    from_low, to_high = ends[0] - limits[0], limits[1] - ends[1]
+    is_low, is_high = (from_low <= near) & (limits[0] > 0.0), (to_high <= near) & (limits[1] < 1.0)
+    if not (is_low | is_high).any():
+        return ends
+    low, high = ends
+    if is_narrow:
+        is_low, is_high = is_low & ~(is_high & (to_high < from_low)), is_high & ~(is_low & (from_low <= to_high))
+        begins, stops = _quantiles(values, [1.0 - level, level])
+        low, high = np.where(is_high, begins, low), np.where(is_low, stops, high)
+    return np.stack([np.where(is_low, limits[0], low), np.where(is_high, limits[1], high)])
 
 
 def _quantiles(values: Numbers, shares: list[float]) -> Numbers:

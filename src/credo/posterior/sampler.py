@@ -139,7 +139,27 @@ def posterior(
         draws,
         seed,
         doubt,
+        _limits(model, layout.size)[:, cells],
     )
+
+
+def _limits(model: SampledModel, size: int) -> Numbers:
+    """Between what statements about single numbers that must hold leave them, (2, cells of the layout)."""
+    rows, lengths = model.rows, np.diff(model.first_cell)
+    single = np.flatnonzero((np.diff(rows.starts) == 1) & (model.row_statement < 0))
+    places = rows.starts[single]
+    cells, ends = rows.cells[places], rows.bounds[single] / rows.coefficients[places]
+    is_upper = rows.coefficients[places] > 0.0
+    low, high = np.zeros(model.size), np.ones(model.size)
+    np.minimum.at(high, cells[is_upper], ends[is_upper])
+    np.maximum.at(low, cells[~is_upper], ends[~is_upper])
+    pairs = np.repeat(lengths == 2, lengths)  # the other of two states has what is left
+    first = np.flatnonzero(pairs)[::2]
+    for one, other in ((first, first + 1), (first + 1, first)):
+        low[one], high[one] = np.maximum(low[one], 1.0 - high[other]), np.minimum(high[one], 1.0 - low[other])
+    found = np.stack([np.zeros(size), np.ones(size)])
+    found[:, model.cells] = low, high
+    return found
 
 
 def _model(

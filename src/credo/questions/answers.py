@@ -20,12 +20,13 @@ from credo.model.expansion import expand
 from credo.model.full_families import with_full_families
 from credo.model.network import Network
 from credo.plain_results import PlainResult
+from credo.posterior.cpt_answers import distribution_asked_for, intervals_asked_for
 from credo.posterior.draws import probability_intervals
 from credo.probability_texts import percent_digits, percents_with_ends
 from credo.questions.evidence import as_given
 from credo.questions.evidence_conflict import conflict_sentence
 from credo.questions.marginals import Evidence
-from credo.questions.question_draws import distribution_asked_for, draws_for
+from credo.questions.question_draws import draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible
 from credo.types import Json, Numbers, Soft
@@ -129,7 +130,15 @@ def query(fit: Fit, question: str | Query, level: float = 0.95) -> Answer:
     possible = np.isfinite(log_evidence)
     return Answer(
         str(asked),
-        _frame(fit.network, asked, values[possible], level, draws is not None, distribution_asked_for(network, asked)),
+        _frame(
+            fit.network,
+            asked,
+            values[possible],
+            level,
+            draws is not None,
+            distribution_asked_for(network, asked),
+            intervals_asked_for(fit.posterior, network, asked, level),
+        ),
         level,
         float(np.exp(log_evidence[possible]).sum() / len(possible)),
         note,
@@ -204,15 +213,26 @@ def most_probable(
 
 
 def _frame(
-    network: Network, asked: Query, values: Numbers, level: float, with_interval: bool, means: Numbers | None = None
+    network: Network,
+    asked: Query,
+    values: Numbers,
+    level: float,
+    with_interval: bool,
+    means: Numbers | None = None,
+    known_ends: Numbers | None = None,
 ) -> pl.DataFrame:
-    """A row for each combination of the targets' states, from answers (draws, an axis for each target)."""
+    """A row for each combination of the targets' states, from answers (draws, an axis for each target).
+
+    Where a number of a CPT is asked for, its mean and the ends of its interval are known.
+    """
     import polars as pl
 
     labels = [[" or ".join(states)] if states else list(network.states(name)) for name, states in asked.targets.items()]
     combinations = list(product(*labels))
     flat = np.minimum(values.reshape(len(values), -1), 1.0)  # sums over states round
-    ends = probability_intervals(flat, level) if with_interval else (None, None)
+    ends: Numbers | tuple[None, None] = (None, None)
+    if with_interval:
+        ends = probability_intervals(flat, level) if known_ends is None else known_ends
     columns: dict[str, Json] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
     taken = {"probability", "low", "high"} & set(columns)
     if taken:

@@ -23,7 +23,8 @@ from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.graphs import ancestors
 from credo.model.network import Network
-from credo.questions.question_draws import distribution_asked_for, with_mean
+from credo.posterior.cpt_answers import distribution_asked_for
+from credo.questions.question_draws import with_mean
 from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs, Factors, answer, factors_of, require_possible
 from credo.types import Numbers

@@ -11,9 +11,10 @@ from credo.errors import TooLargeError
 from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
+from credo.posterior.cpt_answers import cpt_distribution, cpt_intervals
 from credo.posterior.draws import MOST_CELLS, probability_intervals
 from credo.questions.evidence import Given, as_given
-from credo.questions.question_draws import cpt_distribution, draws_for, why_no_interval
+from credo.questions.question_draws import draws_for, why_no_interval
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import (
@@ -97,7 +98,10 @@ def predict_case(
         values = found[name][possible]
         known = cpt_distribution(network, name, given)
         means = values.mean(axis=0) if known is None else known
-        low, high = probability_intervals(values, level) if draws is not None else ([None] * values.shape[1],) * 2
+        low, high = [None] * values.shape[1], [None] * values.shape[1]
+        if draws is not None:
+            ends = cpt_intervals(fit.posterior, network, name, given, level)
+            low, high = probability_intervals(values, level) if ends is None else ends
         for k, state in enumerate(fit.network.states(name)):
             rows.append(
                 {
@@ -130,9 +134,14 @@ def _marginals_frame(
     first = 0
     for name in names:
         count = len(given_network.states(name))
-        known = None if given.soft or given.interventions else cpt_distribution(network, name, given.evidence)
-        if known is not None:
-            means[first : first + count] = known
+        if not given.soft and not given.interventions:
+            known = cpt_distribution(network, name, given.evidence)
+            if known is not None:
+                means[first : first + count] = known
+            if fit is not None and with_interval:
+                ends = cpt_intervals(fit.posterior, network, name, given.evidence, level)
+                if ends is not None:
+                    low[first : first + count], high[first : first + count] = ends
         first += count
     columns = {
         "variable": [name for name in names for _ in given_network.states(name)],

@@ -129,6 +129,8 @@ def _predict_rows(fit: Fit, codes: Codes, name: str, level: float) -> tuple[Numb
         if set(observed) == set(network.parents[name]):  # as `cpt_distribution`
             place = tuple(codes[rows, fit.network.names.index(parent)] for parent in network.parents[name])
             means[rows] = network.cpt_array(name)[place]
+            if isinstance(fit.posterior, PosteriorResult) and name in fit.posterior.names:
+                ends[:, rows] = [end[place] for end in fit.posterior.interval(name, level)]
     return means, ends
 
 

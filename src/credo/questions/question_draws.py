@@ -1,12 +1,11 @@
-"""The draws under which a question is answered, and the numbers of a CPT that are an answer by themselves."""
+"""The draws under which a question is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from credo.knowledge.query import Query
 from credo.model.network import Network
 from credo.posterior.draws import (
     LEAST_DRAWS,
@@ -17,7 +16,7 @@ from credo.posterior.draws import (
     draws_of,
 )
 from credo.results.fit_results import Fit
-from credo.statistics.questions import BatchedCPTs, Factors, as_batch, relevant_evidence
+from credo.statistics.questions import BatchedCPTs, Factors, as_batch
 from credo.types import Numbers
 
 TOO_LARGE = "There is no interval: this question is too large to be answered under a hundred draws."
@@ -57,33 +56,6 @@ def draws_for_all(fit: Fit, network: Network, factors: Sequence[Factors]) -> tup
     return {name: cpts_under_draws(fit.posterior, network, count, name) for name in families}, ""
 
 
-def cpt_distribution(network: Network, name: str, given: Mapping[str, tuple[str, ...]]) -> Numbers | None:
-    """The distribution of a variable in its CPT, if that is what is asked for: nothing but its parents matters."""
-    if not _asks_for_cpt(network, name, given) or any(len(given[parent]) != 1 for parent in network.parents[name]):
-        return None
-    place = tuple(network.states(parent).index(given[parent][0]) for parent in network.parents[name])
-    return np.asarray(network.cpt_array(name)[place], dtype=np.float64)
-
-
-def distribution_asked_for(network: Network, asked: Query) -> Numbers | None:
-    """The numbers of a CPT that a question asks for, where it asks for nothing else.
-
-    Their means are known better than the mean over a thousand draws, and `Fit.cpt` shows them.
-    """
-    if len(asked.targets) != 1:
-        return None
-    ((name, states),) = asked.targets.items()
-    given = {**asked.evidence, **{each: (state,) for each, state in asked.interventions.items()}}
-    if asked.interventions and set(given) != set(network.parents[name]):
-        return None
-    known = cpt_distribution(network, name, given)
-    if known is None or not states:
-        return known
-    chosen = known[[network.states(name).index(state) for state in states]]
-    total: Numbers = chosen.sum(keepdims=True)
-    return np.minimum(total, 1.0)  # of all states, the sum may be above one by a rounding
-
-
 def with_mean(probabilities: Numbers, mean: float) -> Numbers:
     """Probabilities under draws, moved in proportion so that they have this mean and stay between 0 and 1."""
     own = float(np.nanmean(probabilities))
@@ -92,8 +64,3 @@ def with_mean(probabilities: Numbers, mean: float) -> Numbers:
     if mean < own:
         return probabilities * (mean / own)
     return np.asarray(1.0 - (1.0 - probabilities) * ((1.0 - mean) / (1.0 - own)), dtype=np.float64)
-
-
-def _asks_for_cpt(network: Network, name: str, given: Iterable[str]) -> bool:
-    parents, known = set(network.parents[name]), set(given)
-    return name not in known and parents <= known and set(relevant_evidence(network, name, known)) == parents

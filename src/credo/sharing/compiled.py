@@ -21,6 +21,7 @@ from credo.knowledge.query import Query
 from credo.model.expansion import expand
 from credo.model.graphs import ancestors
 from credo.model.network import Network
+from credo.posterior.draws import PosteriorResult
 from credo.progress import ProgressEvent, ProgressListener
 from credo.questions.answers import query, query_network
 from credo.questions.question_draws import draws_for, why_no_interval
@@ -88,16 +89,21 @@ def compiled(source: Fit | Network, names: Collection[str] | None = None) -> Com
         described.append({"variable": network.names.index(name), "scope": scope, "draws": len(array), "at": offset})
         parts.append(cells.ravel())
         offset += cells.size
-    means = []
+    own: list[int] = []  # of each CPT its means, and where it has draws the ends of its intervals behind them
+    posterior = None if isinstance(source, Network) or drawn is None else source.posterior
     for name in network.names:
-        means.append(offset)
-        parts.append(np.asarray(network.cpt_array(name), dtype=np.float64).ravel())
-        offset += parts[-1].size
+        own.append(offset)
+        cpt = np.asarray(network.cpt_array(name), dtype=np.float64)
+        ends = (cpt, cpt)
+        if isinstance(posterior, PosteriorResult) and name in posterior.names:
+            ends = posterior.interval(name)
+        parts += [each.ravel() for each in ((cpt, *ends) if posterior is not None else (cpt,))]
+        offset += sum(each.size for each in parts[len(parts) - (1 if posterior is None else 3) :])
     steps = [
         {"variable": step.variable, "factors": step.factors, "clique": step.clique, "message": step.message}
         for step in factors.plan.steps
     ]
-    return Compiled(network, {"factors": described, "steps": steps, "means": means}, np.concatenate(parts), count, note)
+    return Compiled(network, {"factors": described, "steps": steps, "means": own}, np.concatenate(parts), count, note)
 
 
 def _ancestral(network: Network, names: Collection[str]) -> Network:
