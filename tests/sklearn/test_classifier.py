@@ -208,14 +208,13 @@ def test_a_whole_network_is_learned() -> None:
     np.testing.assert_allclose(model.predict_proba(row)[0, 1], yes / (yes + no), atol=1e-9)
 
 
-# The average of two models ----------------------------------------------------------------------------------------
+# The additive model ----------------------------------------------------------------------------------------------
 
 
-def test_the_default_averages_and_keeps_directions() -> None:
+def test_the_default_keeps_directions() -> None:
     features, target = patients(60)
     model = KnowledgeClassifier(RAISES, doubt=0).fit(features, target)
-    assert set(model.weights_) == {"additive", "network"}
-    assert sum(model.weights_.values()) == pytest.approx(1)
+    assert model.model_ == "additive"
     states = pd.DataFrame(list(np.ndindex(2, 2, 2, 2)), columns=list(NAMES))
     chances = model.predict_proba(states)[:, 1].reshape(2, 2, 2, 2)
     for axis in range(4):
@@ -253,14 +252,14 @@ def test_many_features_need_no_network() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(80, 30))
     model = KnowledgeClassifier("x0 raises y").fit(features, features[:, 0] + 0.1 * rng.normal(size=80) > 0)
-    assert model.weights_ == {"additive": 1.0}
+    assert model.model_ == "additive"
     with pytest.raises(credo.TooLargeError, match="With all 30 features as its parents"):
         _ = model.fit_
     assert model.score(features, features[:, 0] > 0) > 0.9
     assert np.isfinite(model.predict_interval(np.full((2, 30), np.nan))).all()
 
 
-def test_more_than_two_classes_are_averaged_without_statements() -> None:
+def test_more_than_two_classes_need_no_network_without_statements() -> None:
     rng = np.random.default_rng(1)
     features = rng.normal(size=(90, 2))
     target = np.digitize(features[:, 0], [-0.5, 0.5])
@@ -268,7 +267,7 @@ def test_more_than_two_classes_are_averaged_without_statements() -> None:
     assert model.score(features, target) > 0.85
     np.testing.assert_allclose(model.predict_proba(features).sum(axis=1), 1)
     ordered = KnowledgeClassifier("x0 raises y", bins=2).fit(features, target)
-    assert ordered.weights_ == {"network": 1.0}
+    assert ordered.model_ == "network"
 
 
 def test_what_features_do_together_is_learned() -> None:
@@ -287,10 +286,10 @@ def test_what_features_do_together_is_learned() -> None:
         ({"knowledge": "age raises attack with confidence 0.9"}, "says more"),
     ],
 )
-def test_what_the_average_cannot_keep_to_is_refused(settings: dict[str, Any], words: str) -> None:
+def test_what_the_additive_model_cannot_keep_to_is_refused(settings: dict[str, Any], words: str) -> None:
     features, target = patients(30)
     with pytest.raises(credo.OptionError, match=words):
-        KnowledgeClassifier(model="average", **settings).fit(features, target)
+        KnowledgeClassifier(model="additive", **settings).fit(features, target)
     with pytest.raises(credo.OptionError, match="model"):
         KnowledgeClassifier(model="best").fit(features, target)
 
@@ -516,11 +515,11 @@ def test_two_columns_of_one_name_are_an_error() -> None:
         KnowledgeClassifier().fit(frame, ["no", "yes"] * 5)
 
 
-def test_a_network_that_the_average_does_without_is_learned_when_it_is_asked_for() -> None:
+def test_a_network_that_the_additive_model_does_without_is_learned_when_it_is_asked_for() -> None:
     features, target = patients(60)
     features["weight"] = np.random.default_rng(1).normal(size=60)
     model = KnowledgeClassifier("smoke raises attack").fit(features, target)
-    assert model.weights_ == {"additive": 1.0}
+    assert model.model_ == "additive"
     assert model.fit_.network.parents["attack"] == (*NAMES, "weight")
     assert model.fit_ is model.fit_
     of_one_class = KnowledgeClassifier(target="attack").fit(features, ["no"] * 60)

@@ -1,58 +1,60 @@
-"""A target with two classes on which features act additively, learned with the directions that statements give them.
+"""A target on which features act additively, learned with the directions that statements give them.
 
-    P(y = 1 | x) = Φ(β₀ + Σ_j f_j(x_j) + g(x))
-    f_j(x) = β_j · (x − x̄_j) / (2·s_j) + Σ_k δ_jk · [x ≥ c_jk] / h_j
+It is the prior of a CPT, `core/additive_base.py`, for a CPT whose configurations are rows of a table:
 
-Φ is the standard normal distribution function. A number x has a line and small steps at K_j of its quantiles, so that
-no cut point decides alone and neighbouring ranges are alike; a category without an order has an effect for each state.
-Effects have normal priors, and those of a feature with a stated direction have it with probability r each,
+    b(x)  =  softmax(c + Σ_p f_p(x_p) + g(x))
+    f_p(x)  =  a_p0 · (x − x̄_p) / (2·s_p)  +  Σ_u a_pu · [x ≥ t_pu] / h_p
 
-    β_j ~ N(0, σ₁²)        δ_jk ~ N(0, σ₂²)        σ² ~ inverse gamma with ν degrees of freedom and the scale s
-    `x raises y`:  p(β) = 2·N(β | 0, σ²)·(r if β > 0, else 1 − r)
+A number x has a line and small steps at its quantiles t, so that no cut point decides alone and neighbouring ranges are
+alike; a category without an order has an effect for each state. Widths of effects, one for each feature around one that
+all share, are drawn, and so is how closely distributions follow the base: P(y | x) ~ Dirichlet(s·b(x)) around it, or
+free of it. Rows with the same features are one configuration. Under `x raises y` all effects of x have that sign, with
+the probability that statements are right; rows can switch a wrong statement off. The height h_p of steps is the square
+root of their number without a direction, and their number with one, where steps add up instead of cancelling out.
 
-so that rows can overrule a wrong statement; r = 1 makes it hold in every draw. The height h_j of steps is √K_j without
-a direction, and K_j with one, where steps add up instead of cancelling out. All is drawn by Gibbs sampling: a latent
-normal variate for each row [Albert and Chib, 1993], then one effect after the other, then σ₁ and σ₂. All chains are one
-array. Rows that agree count as one row with a weight. What is missing in a row is drawn too, given the class and the
-effects: v with a probability ∝ share(v)·P(y | x, v), where the same features are v in that share of the other rows.
+g is for what features do together: a smooth function whose prior is a Gaussian process with the covariance
+exp(−d²/2ℓ²) in the distance d of two rows, ℓ² being the median of d², and a width that is drawn like those of features.
+It is approximated by the leading eigenfunctions over at most `LANDMARKS` rows [Williams and Seeger, 2001]. It keeps to
+no direction, and is left out where directions have to hold in every draw.
 
-g is for what features do together: a smooth function with a small Gaussian process as its prior, whose covariance is
-σ₃²·exp(−d²/2ℓ²) in the distance d of two rows, ℓ² being the median of d². It is approximated by the leading
-eigenfunctions over at most `LANDMARKS` rows [Williams and Seeger, 2001], whose weights are drawn like other effects. It
-keeps to no direction, and is left out where directions have to hold in every draw (r = 1).
+What is missing in a row is drawn too, given the class, the effects and how often rows like it have each value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import gammaln, softmax
 
+from credo.core.additive_columns import AdditiveColumns
+from credo.posterior.chains import PriorConstants
+from credo.sklearn.missing_features import SimilarRows
 from credo.small_products import product
 from credo.types import Indices, Numbers
 
 ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
-SCALES, FREEDOM = np.array([0.8, 0.8, 0.3]), 4.0  # s of σ₁, σ₂, σ₃, and ν
 LANDMARKS, EIGENFUNCTIONS = 300, 30
-INTERCEPT_DEVIATION = 2.0
-CHAINS, WARM_UP, SWEEPS, THIN = 24, 100, 100, 4
-MOST_LATENT = 2**16  # latent variates of all chains together; with more rows there are fewer chains
-FEWEST_CHAINS = 4
-EXACT_WEIGHT = 16  # up to here a weight is so many latent variates; their sum is nearly normal beyond
-SMALLEST = 1e-300
+EIGENVALUE = 1e-6  # the smallest, as a share of the largest
+EIGENFUNCTION_SCALE = 0.3  # of the standard deviation of g, in units of the widths of features
+PRIOR = PriorConstants()
+STRENGTHS = (*PRIOR.following, *PRIOR.free)
+CENTRES, SPREADS = (-0.1, 0.0, -0.7), (0.7, 0.5, 0.5)  # of log widths: all features together, slopes and rests of each
+SHARE_CENTRES = (3.0, 1.0, 0.0, -3.0, -3.0, -3.0)  # of the logits of components
+INTERCEPT = 2.0  # the deviation of the intercept, in units of these widths
+CHAINS, FEWEST_CHAINS, WARM_UP, DRAWS = 4, 2, 120, 150
+MOST_WORK = 400_000  # products of one step of all chains; with more there are fewer chains
 MOST_ROWS = 2_000  # that are kept to sum over missing values
 MOST_VALUES = 50  # of missing features, over which a row is summed
 WAYS = 4  # to complete a training row, among which and the last one it is drawn …
-DRAWN_EVERY = 5  # … after so many sweeps, because the products of all columns follow
-MOST_PRODUCTS = 300_000_000  # multiplications of these products, of all chains; with more there are fewer chains
+DRAWN_EVERY = 5  # … after so many updates
 FEWEST_DONORS = 30  # rows in which several features are known, to be drawn together; with fewer each is drawn alone
-ROWS_AT_ONCE = 4_096  # of the design, under all draws
-EIGENVALUE = 1e-6  # the smallest, as a share of the largest
+ROWS_AT_ONCE = 512
+ROWS_OF_CURVE = 200  # over which a curve is a mean
+SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,50 +95,7 @@ class Interactions:
     def columns(self, design: Numbers) -> Numbers:
         """The eigenfunctions at rows of the design, (rows, eigenfunctions)."""
         squares = cdist(design[:, self.places], self.landmarks, "sqeuclidean")
-        return np.asarray(np.exp(-squares / (2.0 * self.squared_length)) @ self.weights - self.means)
-
-
-@dataclass(frozen=True, slots=True)
-class AdditiveModel:
-    """Curves, the mean of each column of the design, rows to sum over missing values with, draws of all effects.
-
-    Where values of a row are missing, P(y = 1 | x) is the mean over what they are in the training rows:
-
-        Σ_v share(v) · P(y = 1 | x, v)        with the share of the training rows in which the missing features are v
-    """
-
-    curves: tuple[Curve, ...]
-    means: Numbers  # (columns,)
-    interactions: Interactions | None
-    draws: Numbers  # (draws, 1 + columns + eigenfunctions)
-    rows: Numbers  # (rows, features) of training rows, or of some of them,
-    weights: Numbers  # (rows,) and how often each counts
-
-    def probabilities(self, features: Sequence[Numbers]) -> Numbers:
-        """P(y = 1 | x) under each draw, (draws, rows)."""
-        table = np.column_stack(features)
-        missing = np.isnan(table)
-        found = np.empty((len(self.draws), len(table)))
-        patterns, which = np.unique(missing, axis=0, return_inverse=True)
-        for number, pattern in enumerate(patterns):
-            own = np.flatnonzero(which.ravel() == number)
-            values, shares = _values_of(self.rows, self.weights, pattern)
-            if len(values) > MOST_VALUES:  # about as many rows for each of those that are kept, in their order
-                middles = np.cumsum(shares) - shares / 2
-                wanted = (np.arange(MOST_VALUES) + 0.5) / MOST_VALUES
-                values = values[np.abs(middles[:, None] - wanted).argmin(axis=0)]
-                shares = np.full(MOST_VALUES, 1 / MOST_VALUES)
-            for first in range(0, len(own), step := max(1, ROWS_AT_ONCE // len(values))):
-                some = own[first : first + step]
-                completed = np.repeat(table[some], len(values), axis=0)
-                completed[:, pattern] = np.tile(values, (len(some), 1))
-                each = self._of_complete(completed).reshape(len(self.draws), len(some), len(values))
-                found[:, some] = each @ shares
-        return found
-
-    def _of_complete(self, table: Numbers) -> Numbers:
-        design = _whole_design(self.curves, self.means, self.interactions, table)
-        return np.asarray(ndtr(product(self.draws, np.ascontiguousarray(design.T))))
+        return EIGENFUNCTION_SCALE * (np.exp(-squares / (2.0 * self.squared_length)) @ self.weights - self.means)
 
 
 def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> Curve:
@@ -157,126 +116,6 @@ def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> 
     return Curve(sign, (centre, scale), ends, _cut_points(distinct, np.cumsum(share), float(weights.sum())))
 
 
-def learn_additive(
-    features: Sequence[Numbers],
-    curves: Sequence[Curve],
-    labels: Indices,
-    weights: Numbers,
-    seed: int,
-    reliability: float = 1.0,
-) -> AdditiveModel:
-    """Draw from the posterior. `labels` are 0 and 1; a stated direction is right with probability `reliability`."""
-    rng = np.random.default_rng([seed, 4])
-    table = np.column_stack(features)
-    order = np.lexsort((labels, *np.nan_to_num(table.T, nan=-np.inf)[::-1]))  # so that the order of rows means nothing
-    table, labels, weights = table[order], labels[order], weights[order]
-    kept = np.sort(rng.choice(len(table), MOST_ROWS, replace=False)) if len(table) > MOST_ROWS else slice(None)
-    seen, counts = table[kept], weights[kept]
-    raw = _columns(curves, table)
-    totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
-    means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
-    used = np.array([bool(curve.groups) for curve in curves], dtype=bool)  # others have no effect, missing or not
-    incomplete = np.flatnonzero(np.isnan(table[:, used]).any(axis=1))
-    complete = np.delete(np.arange(len(table)), incomplete)
-    design, own, own_weights = _distinct(_design(curves, means, table[complete]), labels[complete], weights[complete])
-    signed = np.array([False, *(curve.sign != 0 for curve in curves for _ in curve.groups)])
-    groups = np.array([group for curve in curves for group in curve.groups], dtype=np.int64)
-    interactions = None
-    if used.sum() > 1 and (reliability < 1.0 or not signed.any()):
-        whole = (_design(curves, means, table), weights) if len(incomplete) else (design, own_weights)
-        interactions = _interactions(whole[0], 1 + np.flatnonzero(groups == 0), whole[1])
-        design = np.hstack([design, interactions.columns(design)])
-        more = len(interactions.means)
-        signed, groups = np.append(signed, [False] * more), np.append(groups, [2] * more)
-    missing = None
-    if len(incomplete):
-        donors = _donors(table[incomplete], seen, counts, used)
-        of_rows = partial(_whole_design, curves, means, interactions)
-        missing = IncompleteRows(table[incomplete], donors, of_rows, labels[incomplete], weights[incomplete])
-    rows = design, own, own_weights
-    draws = _gibbs(*rows, signed, groups, reliability, np.random.default_rng([seed, 3]), missing)
-    return AdditiveModel(tuple(curves), means, interactions, draws, seen, counts)
-
-
-@dataclass(frozen=True, slots=True)
-class IncompleteRows:
-    """Training rows in which values are missing, and what the missing features are in others."""
-
-    table: Numbers  # (rows, features)
-    donors: tuple[tuple[Indices, Indices, Numbers, Numbers], ...]  # rows, their features, values, shares
-    design: Callable[[Numbers], Numbers]  # of complete rows
-    labels: Indices  # (rows,)
-    weights: Numbers  # (rows,)
-
-    def drawn(self, effects: Numbers, before: Numbers | None, rng: np.random.Generator) -> Numbers:
-        """The rows completed, given their classes and the effects of each chain: designs, (chains, rows, columns).
-
-        Drawn among values with their shares and the ones before, which keeps the posterior as it is, however few they
-        are [Andrieu, Doucet and Holenstein, 2010].
-        """
-        completed = np.repeat(self.table[:, None], WAYS, axis=1)
-        for rows, features, values, shares in self.donors:
-            chosen = rng.choice(len(values), (len(rows), WAYS), p=shares)
-            completed[np.ix_(rows, np.arange(WAYS), features)] = values[chosen]
-        designs = self.design(completed.reshape(-1, completed.shape[-1]))
-        predictors = product(effects, np.ascontiguousarray(designs.T)).reshape(len(effects), -1, WAYS)
-        if before is not None:
-            predictors = np.append(predictors, np.einsum("cij,cj->ci", before, effects)[..., None], axis=-1)
-        logs = log_ndtr((2.0 * self.labels - 1.0)[:, None] * predictors) * self.weights[:, None]
-        cumulative = np.cumsum(np.exp(logs - logs.max(axis=-1, keepdims=True)), axis=-1)
-        wanted = rng.random(cumulative.shape[:2])[..., None] * cumulative[..., -1:]
-        place = np.minimum((cumulative < wanted).sum(axis=-1), predictors.shape[-1] - 1)
-        found = designs.reshape(len(self.table), WAYS, -1)[np.arange(len(self.table)), np.minimum(place, WAYS - 1)]
-        return found if before is None else np.where((place == WAYS)[..., None], before, found)
-
-
-def _values_of(rows: Numbers, weights: Numbers, missing: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-    """What features that are missing in a row are in the training rows, (values, features), and their shares."""
-    known = ~np.isnan(rows[:, missing]).any(axis=1)
-    if not missing.any() or not known.any():  # a value that no training row has stays missing, at the mean
-        return np.full((1, int(missing.sum())), np.nan), np.ones(1)
-    values, which = np.unique(rows[known][:, missing], axis=0, return_inverse=True)
-    shares = np.bincount(which.ravel(), weights[known], minlength=len(values)).astype(np.float64)
-    return values, shares / shares.sum()
-
-
-def _donors(
-    table: Numbers, rows: Numbers, weights: Numbers, used: NDArray[np.bool_]
-) -> tuple[tuple[Indices, Indices, Numbers, Numbers], ...]:
-    """For rows with the same missing features: these, together if enough rows know all of them, values and shares."""
-    missing = np.isnan(table) & used
-    patterns, which = np.unique(missing, axis=0, return_inverse=True)
-    found = []
-    for number, pattern in enumerate(patterns):
-        own, features = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern)
-        together = (~np.isnan(rows[:, pattern]).any(axis=1)).sum() >= FEWEST_DONORS
-        for part in [features] if together else features[:, None]:
-            found.append((own, part, *_values_of(rows, weights, np.isin(np.arange(len(used)), part))))
-    return tuple(found)
-
-
-def _whole_design(
-    curves: Sequence[Curve], means: Numbers, interactions: Interactions | None, table: Numbers
-) -> Numbers:
-    design = _design(curves, means, table)
-    return design if interactions is None else np.hstack([design, interactions.columns(design)])
-
-
-def _interactions(design: Numbers, places: Indices, weights: Numbers) -> Interactions:
-    """The leading eigenfunctions over rows of the design, which are distinct and sorted."""
-    distinct = np.unique(design[:, places], axis=0)
-    count = min(len(distinct), LANDMARKS)
-    landmarks = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(np.int64)]
-    squares = cdist(landmarks, landmarks, "sqeuclidean")
-    length = float(np.median(squares[np.triu_indices(count, 1)])) if count > 1 else 1.0
-    values, vectors = np.linalg.eigh(np.exp(-squares / (2.0 * length)))
-    leading = np.flatnonzero(values > EIGENVALUE * values[-1])[::-1][:EIGENFUNCTIONS]
-    found = Interactions(
-        places, landmarks, length, vectors[:, leading] / values[leading] ** 0.5, np.zeros(len(leading))
-    )
-    return replace(found, means=np.average(found.columns(design), axis=0, weights=weights))
-
-
 def _cut_points(distinct: Numbers, shares: Numbers, total: float) -> tuple[float, ...]:
     """Points between distinct values, with about as many rows between them."""
     steps = int(np.clip(total / ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS))
@@ -288,110 +127,349 @@ def _cut_points(distinct: Numbers, shares: Numbers, total: float) -> tuple[float
     return tuple(middles[np.unique(places)].tolist())
 
 
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Draws of what the base is made of, in log-odds, and of how closely distributions follow it."""
+
+    intercepts: Numbers  # (draws, classes)
+    slopes: Numbers  # (draws, columns): a
+    rests: Numbers  # (draws, columns, classes): e; no columns where there are two classes
+    shares: Numbers  # (draws, components): π
+    directions: Indices  # (draws, features with columns): 1 where all effects have the stated sign
+
+    def base(self, design: Numbers) -> Numbers:
+        """b of rows of the design, (draws, rows, classes)."""
+        count = self.intercepts.shape[1]
+        scores = _scores(count)
+        logits = product(self.slopes, np.ascontiguousarray(design.T))[..., None] * scores + self.intercepts[:, None]
+        if self.rests.shape[1]:
+            logits += np.stack([product(design, each) for each in self.rests])
+        return np.maximum(softmax(logits, axis=-1), SMALLEST)
+
+    def follows(self) -> Numbers:
+        """How probable it is that a distribution follows the base, (draws,)."""
+        return np.asarray(self.shares[:, : len(PRIOR.following)].sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveModel:
+    """Curves, draws of their effects, and the training rows."""
+
+    design: Design
+    effects: Effects
+    counts: Mapping[bytes, Numbers]  # how often each class occurs in a configuration
+    similar: SimilarRows
+    seed: int
+    hedged: bool  # whether distributions are drawn around the base: not where directions have to hold in every draw
+
+    def means(self, features: Sequence[Numbers]) -> Numbers:
+        """The probability of each class, (rows, classes)."""
+        return self._summed(features, lambda table: self._distributions(table, None).mean(axis=0, keepdims=True))[0]
+
+    def draws(self, features: Sequence[Numbers]) -> Numbers:
+        """The same under each draw, (draws, rows, classes)."""
+        rng = np.random.default_rng([self.seed, 5])
+        return self._summed(features, lambda table: self._distributions(table, rng))
+
+    def partial(self, feature: int, values: Numbers) -> Numbers:
+        """The probability of each class if all rows had this value of a feature, (draws, values, classes)."""
+        rows = self.similar.table
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), ROWS_OF_CURVE)).round().astype(np.int64)]
+        found = []
+        for value in values:
+            rows = rows.copy()
+            rows[:, feature] = value
+            found.append(self._of_base(self.effects.base(self.design.of(rows))).mean(axis=1))
+        return np.stack(found, axis=1)
+
+    def _of_base(self, base: Numbers) -> Numbers:
+        follows = self.effects.follows()[:, None, None]
+        return np.asarray(follows * base + (1.0 - follows) / base.shape[-1])
+
+    def _summed(self, features: Sequence[Numbers], of_complete: Callable[[Numbers], Numbers]) -> Numbers:
+        """Σ_v share(v | x) · P(y | x, v) over what is missing in each row."""
+        table = np.column_stack(features)
+        missing = np.isnan(table) & self.design.used
+        parts: list[tuple[Indices, Numbers]] = []
+        patterns, which = np.unique(missing, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            own = np.flatnonzero(which.ravel() == number)
+            for first in range(0, len(own), ROWS_AT_ONCE):
+                some = own[first : first + ROWS_AT_ONCE]
+                values, shares = self.similar.values(table[some], pattern)
+                ways = min(len(values), MOST_VALUES)
+                chosen, shares = _some_values(shares, ways)
+                completed = np.repeat(table[some], ways, axis=0)
+                completed[:, pattern] = values[chosen.ravel()]
+                step = max(1, ROWS_AT_ONCE // ways)
+                for start in range(0, len(some), step):
+                    rows = some[start : start + step]
+                    each = of_complete(completed[start * ways : (start + len(rows)) * ways])
+                    each = each.reshape(len(each), len(rows), ways, -1)
+                    parts.append((rows, np.einsum("srwk,rw->srk", each, shares[start : start + len(rows)])))
+        if not parts:
+            return of_complete(table)
+        found = np.concatenate([part for _, part in parts], axis=1)
+        return found[:, np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable")]
+
+    def _distributions(self, table: Numbers, rng: np.random.Generator | None) -> Numbers:
+        """θ of complete rows under each draw, (draws, rows, classes); its mean without `rng`.
+
+        Given what training rows of the same configuration are, if there are any.
+        """
+        base = self.effects.base(self.design.of(table))
+        if not self.hedged:
+            return self._of_base(base)
+        keys = [row.tobytes() for row in self.design.key(table)]
+        seen = np.array([key in self.counts for key in keys], dtype=np.bool_)
+        found = self._of_base(base) if rng is None else self._drawn(base, self.effects.shares[:, None], None, rng)
+        if seen.any():
+            base = base[:, seen]
+            counts = np.stack([self.counts[key] for key, is_seen in zip(keys, seen, strict=True) if is_seen])
+            logs = np.log(self.effects.shares + SMALLEST)[:, None] + np.stack(
+                [_log_marginal(_shapes(base, g, unseen=False), counts) for g in range(len(STRENGTHS))], axis=-1
+            )
+            odds = softmax(logs, axis=-1)
+            if rng is None:
+                found[:, seen] = sum(
+                    odds[..., g, None] * _mean(_shapes(base, g, unseen=False) + counts) for g in range(len(STRENGTHS))
+                )
+            else:
+                found[:, seen] = self._drawn(base, odds, counts, rng)
+        return found
+
+    def _drawn(self, base: Numbers, odds: Numbers, counts: Numbers | None, rng: np.random.Generator) -> Numbers:
+        """θ, its component having these odds, (draws, rows or 1, components)."""
+        wanted = rng.random((*base.shape[:2], 1))
+        component = np.minimum((np.cumsum(odds, axis=-1) < wanted).sum(axis=-1), len(STRENGTHS) - 1)
+        shapes = np.empty_like(base)
+        for g in range(len(STRENGTHS)):
+            own = component == g
+            shapes[own] = _shapes(base[own], g, unseen=counts is None)
+        variates = np.maximum(rng.standard_gamma(shapes if counts is None else shapes + counts), SMALLEST)
+        return np.asarray(variates / variates.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How a table of features becomes columns of numbers."""
+
+    curves: tuple[Curve, ...]
+    means: Numbers  # (columns of curves,)
+    interactions: Interactions | None
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """The features that have columns; others have no effect, missing or not."""
+        return np.array([bool(curve.groups) for curve in self.curves], dtype=np.bool_)
+
+    def of_curves(self, table: Numbers) -> Numbers:
+        """The columns of curves, centred, with missing values at the mean."""
+        return np.nan_to_num(_columns(self.curves, table) - self.means, nan=0.0)
+
+    def of(self, table: Numbers) -> Numbers:
+        """All columns, (rows, columns)."""
+        found = self.of_curves(table)
+        if self.interactions is not None:
+            found = np.hstack([found, self.interactions.columns(found)])
+        return found if found.shape[1] else np.zeros((len(table), 1))
+
+    def key(self, table: Numbers) -> Numbers:
+        """What makes two rows one configuration."""
+        return np.ascontiguousarray(table[:, self.used] + 0.0)
+
+
+def learn_additive(
+    features: Sequence[Numbers],
+    curves: Sequence[Curve],
+    labels: Indices,
+    weights: Numbers,
+    seed: int,
+    reliability: float = 1.0,
+    classes: int = 2,
+) -> AdditiveModel:
+    """Draw from the posterior. `labels` are numbers of classes; a stated direction is right with `reliability`."""
+    rng = np.random.default_rng([seed, 4])
+    table = np.column_stack(features)
+    order = np.lexsort((labels, *np.nan_to_num(table.T, nan=-np.inf)[::-1]))  # so that the order of rows means nothing
+    table, labels, weights = table[order], labels[order], weights[order]
+    raw = _columns(curves, table)
+    totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
+    means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
+    design = Design(tuple(curves), means, None)
+    signs = [abs(curve.sign) for curve in curves if curve.groups]
+    certain = reliability == 1.0 and any(signs)
+    if len(signs) > 1 and not certain:
+        lines = np.array([group for curve in curves for group in curve.groups]) == 0
+        both = np.unique(np.column_stack([design.of_curves(table), weights]), axis=0)
+        design = replace(design, interactions=_interactions(both[:, :-1], np.flatnonzero(lines), both[:, -1]))
+    incomplete = np.isnan(table[:, design.used]).any(axis=1)
+    keys, first, which = np.unique(design.key(table[~incomplete]), axis=0, return_index=True, return_inverse=True)
+    counts = np.zeros((len(keys) + int(incomplete.sum()), classes))
+    np.add.at(counts, (which.ravel(), labels[~incomplete]), weights[~incomplete])
+    counts[np.arange(len(keys), len(counts)), labels[incomplete]] = weights[incomplete]
+    kept = np.sort(rng.choice(len(table), MOST_ROWS, replace=False)) if len(table) > MOST_ROWS else slice(None)
+    ordered = tuple(not curve.states for curve in curves)
+    similar = SimilarRows(table[kept], weights[kept], ordered)
+    columns = design.of(np.concatenate([table[~incomplete][first], table[incomplete]]))
+    sizes = [len(curve.groups) for curve in curves if curve.groups]
+    if design.interactions is not None:
+        sizes, signs = [*sizes, len(design.interactions.means)], [*signs, 0]
+    if not sizes:
+        sizes, signs = [1], [0]  # a column of zeros: no feature says anything
+    missing = None
+    if incomplete.any():
+        donors = _donors(table[incomplete], similar, design.used)
+        missing = IncompleteRows(
+            table[incomplete],
+            donors,
+            design,
+            labels[incomplete],
+            weights[incomplete],
+            np.arange(len(keys), len(counts)),
+        )
+    effects = _draw(columns, sizes, signs, counts, reliability, seed, missing)
+    by_key = {key.tobytes(): each for key, each in zip(keys, counts, strict=False)}
+    return AdditiveModel(design, effects, by_key, similar, seed, not certain)
+
+
+def _draw(
+    columns: Numbers,
+    sizes: Sequence[int],
+    signs: Sequence[int],
+    counts: Numbers,
+    reliability: float,
+    seed: int,
+    missing: IncompleteRows | None,
+) -> Effects:
+    """Draws of all effects, from a few chains."""
+    classes, width = counts.shape[1], columns.shape[1]
+    work = len(columns) * (width * (1 if classes == 2 else classes) + 20)
+    chains = int(np.clip(MOST_WORK // work, FEWEST_CHAINS, CHAINS))
+    kept = []
+    for number in range(chains):
+        base = AdditiveColumns(
+            columns, sizes, classes, counts, STRENGTHS, PRIOR.least_unseen, len(PRIOR.following), np.array(CENTRES),
+            np.array(SPREADS), np.array(SHARE_CENTRES), PRIOR.share_spread, INTERCEPT, [seed, number], signs,
+            reliability,
+        )  # fmt: skip
+        rng = np.random.default_rng([seed, 3, number])
+        completed: Numbers | None = None
+        for update in range(WARM_UP + DRAWS):
+            if missing is not None and update % DRAWN_EVERY == 0:
+                completed = missing.drawn(_effects([base.current()]), completed, rng)
+                base.set_rows(missing.places, completed)
+            base.update(update < WARM_UP)
+            if update >= WARM_UP:
+                kept.append(base.current())
+    return _effects(kept)
+
+
+def _effects(states: Sequence[tuple[Numbers, Numbers, Numbers, Numbers, Indices]]) -> Effects:
+    intercepts, slopes, rests, shares, directions = (np.stack(each) for each in zip(*states, strict=True))
+    return Effects(intercepts, slopes, rests, shares, directions)
+
+
+@dataclass(frozen=True, slots=True)
+class IncompleteRows:
+    """Training rows in which values are missing, and what the missing features are in others."""
+
+    table: Numbers  # (rows, features)
+    donors: tuple[tuple[Indices, Indices, Numbers, Numbers], ...]  # rows, their features, values, shares (rows, values)
+    design: Design
+    labels: Indices  # (rows,)
+    weights: Numbers  # (rows,)
+    places: Indices  # their configurations
+
+    def drawn(self, effects: Effects, before: Numbers | None, rng: np.random.Generator) -> Numbers:
+        """The rows completed, given their classes and one draw of the effects: designs, (rows, columns).
+
+        Drawn among values with their shares and the ones before, which keeps the posterior as it is, however few they
+        are [Andrieu, Doucet and Holenstein, 2010].
+        """
+        completed = np.repeat(self.table[:, None], WAYS, axis=1)
+        for rows, features, values, shares in self.donors:
+            wanted = rng.random((len(rows), WAYS, 1))
+            chosen = np.minimum((np.cumsum(shares, axis=1)[:, None] < wanted).sum(axis=-1), len(values) - 1)
+            completed[np.ix_(rows, np.arange(WAYS), features)] = values[chosen]
+        designs = self.design.of(completed.reshape(-1, completed.shape[-1])).reshape(len(self.table), WAYS, -1)
+        if before is not None:
+            designs = np.concatenate([designs, before[:, None]], axis=1)
+        base = effects.base(designs.reshape(-1, designs.shape[-1]))[0]
+        follows = effects.follows()[0]
+        chances = (follows * base + (1.0 - follows) / base.shape[-1]).reshape(*designs.shape[:2], -1)
+        logs = np.log(np.take_along_axis(chances, self.labels[:, None, None], axis=-1)[..., 0]) * self.weights[:, None]
+        cumulative = np.cumsum(softmax(logs, axis=1), axis=1)
+        chosen = np.minimum((cumulative < rng.random((len(logs), 1))).sum(axis=1), logs.shape[1] - 1)
+        return np.ascontiguousarray(designs[np.arange(len(designs)), chosen])
+
+
+def _donors(
+    table: Numbers, similar: SimilarRows, used: NDArray[np.bool_]
+) -> tuple[tuple[Indices, Indices, Numbers, Numbers], ...]:
+    """For rows with the same missing features: these, together if enough rows know all of them, values and shares."""
+    missing = np.isnan(table) & used
+    patterns, which = np.unique(missing, axis=0, return_inverse=True)
+    found = []
+    for number, pattern in enumerate(patterns):
+        own, features = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern)
+        together = (~np.isnan(similar.table[:, pattern]).any(axis=1)).sum() >= FEWEST_DONORS
+        for part in [features] if together else features[:, None]:
+            found.append((own, part, *similar.values(table[own], np.isin(np.arange(len(used)), part))))
+    return tuple(found)
+
+
+def _some_values(shares: Numbers, most: int) -> tuple[Indices, Numbers]:
+    """The places of values with their shares, (rows, values); at most so many, each for as much of the shares."""
+    rows, count = shares.shape
+    if count <= most:
+        return np.tile(np.arange(count), (rows, 1)), shares
+    wanted = (np.arange(most) + 0.5) / most
+    chosen = np.stack([np.searchsorted(np.cumsum(each), wanted) for each in shares])
+    return np.minimum(chosen, count - 1), np.full((rows, most), 1.0 / most)
+
+
+def _scores(classes: int) -> Numbers:
+    """Those of `AdditiveBase`: equally spaced, with the variance 1/4."""
+    scores = np.arange(classes) - (classes - 1) / 2
+    return np.asarray(scores / (2 * scores.std()))
+
+
+def _shapes(base: Numbers, component: int, *, unseen: bool) -> Numbers:
+    """The parameters of the Dirichlet distribution of a component."""
+    strength = STRENGTHS[component]
+    if component >= len(PRIOR.following):
+        strength *= base.shape[-1]
+        base = np.full_like(base, 1.0 / base.shape[-1])
+    return base * (max(strength, PRIOR.least_unseen) if unseen else strength)
+
+
+def _log_marginal(shapes: Numbers, counts: Numbers) -> Numbers:
+    totals, rows = shapes.sum(axis=-1), counts.sum(axis=-1)
+    risings = (gammaln(shapes + counts) - gammaln(shapes)).sum(axis=-1)
+    return np.asarray(risings - gammaln(totals + rows) + gammaln(totals))
+
+
+def _mean(shapes: Numbers) -> Numbers:
+    return np.asarray(shapes / shapes.sum(axis=-1, keepdims=True))
+
+
+def _interactions(design: Numbers, places: Indices, weights: Numbers) -> Interactions:
+    """The leading eigenfunctions over rows of the design."""
+    distinct = np.unique(design[:, places], axis=0)
+    count = min(len(distinct), LANDMARKS)
+    landmarks = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(np.int64)]
+    squares = cdist(landmarks, landmarks, "sqeuclidean")
+    length = float(np.median(squares[np.triu_indices(count, 1)])) if count > 1 else 1.0
+    values, vectors = np.linalg.eigh(np.exp(-squares / (2.0 * length)))
+    leading = np.flatnonzero(values > EIGENVALUE * values[-1])[::-1][:EIGENFUNCTIONS]
+    found = Interactions(
+        places, landmarks, length, vectors[:, leading] / values[leading] ** 0.5, np.zeros(len(leading))
+    )
+    return replace(found, means=np.average(found.columns(design), axis=0, weights=weights) / EIGENFUNCTION_SCALE)
+
+
 def _columns(curves: Sequence[Curve], table: Numbers) -> Numbers:
     """The columns of all curves; NaN where the value is missing."""
     found = [curve.columns(values) for curve, values in zip(curves, table.T, strict=True)]
     return np.hstack([np.empty((len(table), 0)), *found])
-
-
-def _design(curves: Sequence[Curve], means: Numbers, table: Numbers) -> Numbers:
-    """A column of ones, then the columns of all curves; centred, with missing values at the mean."""
-    return np.hstack([np.ones((len(table), 1)), np.nan_to_num(_columns(curves, table) - means, nan=0.0)])
-
-
-def _distinct(design: Numbers, labels: Indices, weights: Numbers) -> tuple[Numbers, Indices, Numbers]:
-    """Rows that agree as one row, in an order that does not depend on that of the rows."""
-    both, which = np.unique(np.column_stack([design.round(12), labels]), axis=0, return_inverse=True)
-    counts = np.bincount(which.ravel(), weights).astype(np.float64)
-    return both[:, :-1], both[:, -1].astype(np.int64), counts
-
-
-def _gibbs(
-    design: Numbers,
-    labels: Indices,
-    weights: Numbers,
-    signed: Numbers,
-    groups: Indices,
-    reliability: float,
-    rng: np.random.Generator,
-    missing: IncompleteRows | None = None,
-) -> Numbers:
-    """Draws of all effects, (draws, columns); see the beginning of this file."""
-    rows, columns = design.shape
-    every, all_labels = weights, labels
-    if missing is not None:
-        every, all_labels = np.append(weights, missing.weights), np.append(labels, missing.labels)
-    chains = max(FEWEST_CHAINS, min(CHAINS, MOST_LATENT // len(every)))
-    if missing is not None:
-        chains = max(FEWEST_CHAINS, min(chains, MOST_PRODUCTS // (len(missing.labels) * columns**2)))
-    gram = product((design * weights[:, None]).T, design)
-    positive_share = (every @ all_labels + 0.5) / (every.sum() + 1.0)
-    effects = np.where(signed, 0.01, 0.0) * np.ones((chains, 1))
-    effects[:, 0] = ndtri(positive_share)
-    variances = np.tile(SCALES**2, (chains, 1))
-    sizes = np.bincount(groups, minlength=len(SCALES))
-    direction = 2.0 * all_labels - 1.0
-    transposed = np.ascontiguousarray(design.T)
-    kept, grams = [], gram[None]
-    drawn: Numbers | None = None
-    for sweep in range(WARM_UP + SWEEPS):
-        predictors = product(effects, transposed)
-        if missing is not None:
-            if drawn is None or sweep % DRAWN_EVERY == 0:
-                drawn = missing.drawn(effects, drawn, rng)
-                scaled = drawn * missing.weights[:, None]
-                grams = gram + np.stack([product(one.T, two) for one, two in zip(scaled, drawn, strict=True)])
-            predictors = np.hstack([predictors, np.einsum("cij,cj->ci", drawn, effects)])
-        latent = direction * _latent_sums(direction * predictors, every, rng)
-        moments = product(np.ascontiguousarray(latent[:, :rows]), design)
-        if drawn is not None:
-            moments += np.einsum("ci,cij->cj", latent[:, rows:], drawn)
-        diagonals = np.diagonal(grams, axis1=1, axis2=2)
-        precisions = np.column_stack([np.full(chains, INTERCEPT_DEVIATION**-2), 1.0 / variances[:, groups]])
-        precisions += diagonals
-        deviations = precisions**-0.5
-        noise = rng.standard_normal((columns, chains))
-        for k in rng.permutation(columns).tolist():
-            joint = effects @ gram[k] if missing is None else (effects * grams[:, k]).sum(axis=1)
-            rest = joint - diagonals[:, k] * effects[:, k]
-            means, deviation = (moments[:, k] - rest) / precisions[:, k], deviations[:, k]
-            effects[:, k] = _directed(means, deviation, reliability, rng) if signed[k] else means + deviation * noise[k]
-        for group, scale in enumerate(SCALES.tolist()):
-            squares = (effects[:, 1:][:, groups == group] ** 2).sum(axis=1)
-            shapes = rng.standard_gamma((FREEDOM + sizes[group]) / 2, chains)
-            variances[:, group] = (FREEDOM * scale**2 + squares) / 2 / shapes
-        if sweep >= WARM_UP and sweep % THIN == 0:
-            kept.append(effects.copy())
-    return np.concatenate(kept)
-
-
-def _directed(means: Numbers, deviations: Numbers, reliability: float, rng: np.random.Generator) -> Numbers:
-    """Normal variates whose density is multiplied by `reliability` above zero, and by the rest below."""
-    above, below = reliability * ndtr(means / deviations), (1.0 - reliability) * ndtr(-means / deviations)
-    side = np.where(rng.random(means.shape) * (above + below) < above, 1.0, -1.0) if reliability < 1.0 else 1.0
-    return np.asarray(side * _positive(side * means, deviations, rng))
-
-
-def _positive(means: Numbers, deviations: Numbers | float, rng: np.random.Generator) -> Numbers:
-    """Normal variates that are above zero."""
-    below = rng.random(means.shape) * ndtr(means / deviations)
-    return np.asarray(np.maximum(means - deviations * ndtri(np.maximum(below, SMALLEST)), 0.0))
-
-
-def _latent_sums(means: Numbers, weights: Numbers, rng: np.random.Generator) -> Numbers:
-    """For each chain and row, the sum of so many variates N(mean, 1) above zero as the row has weight."""
-    if (weights == 1.0).all():
-        return _positive(means, 1.0, rng)
-    few = (weights <= EXACT_WEIGHT) & (weights == np.floor(weights))
-    sums = np.empty_like(means)
-    if few.any():
-        numbers = weights[few].astype(np.int64)
-        each = _positive(np.repeat(means[:, few], numbers, axis=1), 1.0, rng)
-        sums[:, few] = np.add.reduceat(each, np.cumsum(numbers) - numbers, axis=1)
-    if not few.all():
-        centre, heavy = means[:, ~few], weights[~few]
-        ratio = np.exp(-(centre**2) / 2) / np.sqrt(2 * np.pi) / np.maximum(ndtr(centre), SMALLEST)
-        variance = np.maximum(1.0 - ratio * (ratio + centre), SMALLEST)
-        noise = rng.standard_normal(centre.shape)
-        sums[:, ~few] = np.maximum(heavy * (centre + ratio) + np.sqrt(heavy * variance) * noise, 0.0)
-    return sums

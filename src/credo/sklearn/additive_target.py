@@ -1,4 +1,4 @@
-"""The additive model of a target: features as numbers, and one model for two classes or one for each of several."""
+"""The additive model of a target: how the columns of a frame become its features."""
 
 from __future__ import annotations
 
@@ -39,25 +39,52 @@ class NumberedFeatures:
         places = np.array([ordered.index(state) for state in states], dtype=np.float64)
         return np.where(codes == MISSING, np.nan, places[codes])
 
+    def texts(self, name: str, values: Numbers) -> list[str]:
+        """How values are written: numbers as they are, states by their names."""
+        if name in self.measured:
+            return [f"{value:g}" for value in values]
+        ordered = self.orders.get(name, self.columns[name].variable.states)
+        return [ordered[int(value)] for value in values]
+
     def are_ordered(self, name: str) -> bool:
         """Whether the curve of a feature follows its numbers, instead of having a value of its own for each."""
         return name in self.orders or name in self.measured or self.columns[name].thresholds is not None
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingRows:
+    """What the model was learned from."""
+
+    values: tuple[Numbers, ...]  # of each feature
+    labels: Indices  # (rows,)
+    weights: Numbers  # (rows,)
+    classes: int
+    seed: int
+    reliability: float  # of directions
+
+
+@dataclass(frozen=True, slots=True)
 class AdditiveTarget:
-    """What was learned: a model of the second of two classes, or one of each class against all others."""
+    """What was learned: how features become numbers, and the model of their effects."""
 
     features: NumberedFeatures
-    models: tuple[AdditiveModel, ...]
+    names: tuple[str, ...]
+    signs: Mapping[str, int]  # 1 for features that are said to make the second class more probable, −1 for the reverse
+    learned_from: TrainingRows
+    model: AdditiveModel
+
+    def means(self, frame: pl.DataFrame) -> Numbers:
+        """The probability of each class, (rows, classes)."""
+        return self.model.means(self.features.of(frame, strict=False))
 
     def draws(self, frame: pl.DataFrame) -> Numbers:
         """The probability of each class under each draw, (draws, rows, classes)."""
-        values = self.features.of(frame, strict=False)
-        chances = np.stack([model.probabilities(values) for model in self.models], axis=-1)
-        if len(self.models) == 1:
-            return np.concatenate([1.0 - chances, chances], axis=-1)
-        return np.asarray(chances / chances.sum(axis=-1, keepdims=True))
+        return self.model.draws(self.features.of(frame, strict=False))
+
+    def without(self, name: str) -> AdditiveTarget:
+        """What is learned without the statement about a feature."""
+        signs = {other: sign for other, sign in self.signs.items() if other != name}
+        return _learned(self.features, self.names, signs, self.learned_from)
 
 
 def learn_additive_target(
@@ -71,17 +98,21 @@ def learn_additive_target(
     seed: int,
     reliability: float,
 ) -> AdditiveTarget:
-    """Learn one model for two classes; for more, one for each class.
+    """Learn the effects of all features on the target.
 
     `signs` are 1 for features that make the second class more probable as they rise, −1 for those that make it less so.
     """
-    values = features.of(frame, strict=True)
+    values = tuple(features.of(frame, strict=True))
+    rows = TrainingRows(values, labels, weights, classes, seed, reliability)
+    return _learned(features, tuple(frame.columns), signs, rows)
+
+
+def _learned(
+    features: NumberedFeatures, names: tuple[str, ...], signs: Mapping[str, int], rows: TrainingRows
+) -> AdditiveTarget:
     curves = [
-        curve_of(of_feature, weights, signs.get(name, 0), ordered=features.are_ordered(name))
-        for name, of_feature in zip(frame.columns, values, strict=True)
+        curve_of(of_feature, rows.weights, signs.get(name, 0), ordered=features.are_ordered(name))
+        for name, of_feature in zip(names, rows.values, strict=True)
     ]
-    models = tuple(
-        learn_additive(values, curves, (labels == label).astype(np.int64), weights, seed, reliability)
-        for label in (range(classes) if classes > 2 else (1,))
-    )
-    return AdditiveTarget(features, models)
+    model = learn_additive(rows.values, curves, rows.labels, rows.weights, rows.seed, rows.reliability, rows.classes)
+    return AdditiveTarget(features, names, dict(signs), rows, model)

@@ -1,16 +1,13 @@
 """A scikit-learn classifier that learns from data and expert knowledge.
 
-By default it averages two models, with weights that say how well each predicts rows it has not seen (`averaging.py`):
-one in which features act additively (`additive_target.py`), and the full CPT of the target where that is small
-(`network_target.py`). Where knowledge says more than directions of effects, or the user names a method, a network is
-learned alone.
+By default features act on the target additively, and each distribution may deviate from that (`additive.py`). Where
+knowledge says more than directions of effects, or the user names a method, a network is learned (`network_target.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from math import prod
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +33,8 @@ from credo.model.network import Network, Variable
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import require_level
 from credo.sklearn.additive_target import AdditiveTarget, NumberedFeatures, learn_additive_target
-from credo.sklearn.averaging import held_out, mixture_draws, stacking_weights
 from credo.sklearn.columns import Column, declared_categories, learn_column, with_thresholds
+from credo.sklearn.effects import DirectionResult, direction_results, effect_curves
 from credo.sklearn.network_target import FitOptions, NetworkTarget, naive_bayes_if_large, rows_of, with_all_parents
 from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.sklearn.target import class_codes, require_fillable_cpt, state_of, stated_directions, with_positive_priors
@@ -51,8 +48,7 @@ if TYPE_CHECKING:
 
 BINS = 3
 DOUBT = 0.1  # as of an expert of whom nothing is known
-MOST_CONFIGURATIONS = 32  # of features, for the CPT that the average learns too: it takes a second or less
-MOST_ROWS = 20_000  # that the average learns from: with more, a network alone takes less time and loses nothing
+MOST_ROWS = 20_000  # that the additive model learns from: with more, a network takes less time and loses little
 ROWS_AT_ONCE = 2**12  # whose draws are in memory together
 
 
@@ -78,10 +74,10 @@ def _name_of(y: Any) -> str | None:
 class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predict a target from features, with knowledge about how the features affect it.
 
-    The default needs no tuning. It averages a model in which features act additively on the target, each by a curve
-    that rises or falls as statements say unless the rows contradict them, and the CPT of the target given all features,
-    where that has few configurations. The average is used where nothing more than directions is known (`age raises
-    attack`), for two classes, and without statements for any number of classes.
+    The default needs no tuning. Features act additively on the target, each by a curve that rises or falls as
+    statements say unless the rows contradict them; each distribution may deviate from that, as far as rows say. This
+    model is used where nothing more than directions is known (`age raises attack`), for two classes, and without
+    statements for any number of classes.
 
     Otherwise, or if `method`, `prior`, `network` or `options` are given, one network is learned. Without a `network`
     every feature is a parent of the target (the inverted naive Bayes of [yang]); with one, the whole network is
@@ -91,7 +87,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
 
     Texts, truth values and at most ten whole numbers are categories: those that `states` lists for a column, else those
     that its type lists (`pandas.Categorical`, `polars.Enum`), else those that occur. All other numbers are cut into
-    ranges. Values may be missing and are summed out, with the frequencies of the training rows. A value that does not
+    ranges. Values may be missing and are summed out, given those of the other features. A value that does not
     occur in the training rows is treated as missing, with an `UnseenValueWarning`. A configuration that does not occur
     is predicted as the method does: by knowledge and prior, or uniformly. If all training rows are of one class, that
     class is predicted.
@@ -105,8 +101,8 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         statements that is not a column, or "y".
     network : Network or path, optional
         A network that contains the target.
-    model : {"auto", "average", "network"}, default "auto"
-        The average, or one network; "auto" decides as described above.
+    model : {"auto", "additive", "network"}, default "auto"
+        The additive model, or one network; "auto" decides as described above.
     doubt : float, default 0.1
         How probable it is that a stated direction is wrong, in the additive model, before any row is seen; 0 means that
         it holds in every draw. A network keeps to all statements, unless `options={"doubt": True}`.
@@ -128,10 +124,10 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
     Attributes
     ----------
     fit_ : credo.Fit
-        The learned network with its findings and its report. Where the average does without a network because it would
-        be large, it is learned when it is first asked for.
-    weights_ : dict of str to float
-        The weight of each model: "additive" and "network".
+        The learned network with its findings and its report. The additive model does without it: it is then learned
+        when it is first asked for.
+    model_ : {"additive", "network"}
+        Which of the two predicts.
     classes_ : ndarray
         The classes of the training rows. Further states of the target get no probability.
     target_ : str
@@ -208,7 +204,6 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         self._fit: Fit | None = None
         self._additive: AdditiveTarget | None = None
         self._by_network: NetworkTarget | None = None
-        self.weights_ = {"network": 1.0}
         if self.network is not None:
             network = read_network(self.network)
             self._columns = self._network_columns(network, frame.columns)
@@ -231,18 +226,10 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             known,
             rows_of(network, frame, self._columns, self.target_, self._class_codes[which], weights, strict=True),
         )
-        is_large = prod(network.shape(self.target_)[:-1]) > MOST_CONFIGURATIONS
-        if has_one_class:
-            return self
-        if directions is not None and is_large:
-            self.weights_ = {"additive": 1.0}
-            return self
-        predictor = self.fit_.network if self.network is not None else with_positive_priors(self.fit_.network)
-        self._by_network = NetworkTarget(self.fit_, predictor, self._columns, self.target_, self._class_codes)
-        if directions is not None:  # weigh both models by how well they predict training rows that they have not seen
-            own = (slice(None), np.arange(len(frame)), which)
-            scores = {name: held_out(draws[own]) for name, draws in self._draws(frame).items()}
-            self.weights_ = stacking_weights(scores, weights)
+        self.model_ = "network" if self._additive is None else "additive"
+        if self._additive is None and not has_one_class:
+            predictor = self.fit_.network if self.network is not None else with_positive_priors(self.fit_.network)
+            self._by_network = NetworkTarget(self.fit_, predictor, self._columns, self.target_, self._class_codes)
         return self
 
     @property
@@ -284,12 +271,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         frame = self._frame(X, reset=False)
         if len(self.classes_) == 1:
             return np.ones((len(frame), 1))
-        parts = []
         if self._additive is not None:
-            parts.append(self.weights_["additive"] * self._additive.draws(frame).mean(axis=0))
-        if self._by_network is not None:
-            parts.append(self.weights_["network"] * self._by_network.probabilities(frame))
-        return np.asarray(sum(parts))
+            return self._additive.means(frame)
+        return self._network().probabilities(frame)
 
     def predict_interval(self, X: Features, level: float = 0.95) -> tuple[Numbers, Numbers]:
         """How far the probability of each class in each row is known: the ends of its credible interval.
@@ -323,16 +307,79 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         frame = self._frame(X, reset=False)
         if len(self.classes_) == 1:
             return np.ones((len(frame), 1)), np.ones((len(frame), 1))
-        if self._by_network is not None and (reason := why_no_interval(self.fit_)):
+        if self._additive is None and (reason := why_no_interval(self.fit_)):
             raise OptionError(reason)
+        predictor = self._network() if self._additive is None else self._additive
         ends = [np.empty((2, 0, len(self.classes_)))]
         for first in range(0, len(frame), ROWS_AT_ONCE):
-            draws = self._draws(frame[first : first + ROWS_AT_ONCE])
-            shares = np.array([self.weights_[name] for name in draws])
-            values = mixture_draws(list(draws.values()), shares)
-            ends.append(np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0))
+            draws = predictor.draws(frame[first : first + ROWS_AT_ONCE])
+            ends.append(np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0))
         low, high = np.concatenate(ends, axis=1)
         return low, high
+
+    def effect_curves(self, level: float = 0.95) -> pl.DataFrame:
+        """How each feature acts on the target: the probability if all training rows had one of its values.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            The probability that the interval holds.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each value: `class` (the second of two, or each of more), `feature`, `value` as text, `number`
+            (measured values, or the places of states in their order), `probability`, `low`, `high`.
+
+        Raises
+        ------
+        OptionError
+            If one network was learned instead of the additive model.
+
+        Examples
+        --------
+        >>> model = KnowledgeClassifier("x0 raises y").fit([[0], [0], [1], [1]] * 5, [0, 0, 1, 1] * 5)
+        >>> model.effect_curves()["value"].to_list()
+        ['0', '1']
+        """
+        require_level(level)
+        return effect_curves(self._require_additive(), [state_of(label) for label in self.classes_.tolist()], level)
+
+    def statement_results(self, level: float = 0.95) -> tuple[DirectionResult, ...]:
+        """What became of each statement, in their order: whether it is right, and what it changed.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            The probability that the intervals of changes hold.
+
+        Returns
+        -------
+        tuple of DirectionResult
+            Each prints as a sentence. The model is learned again without each of them, which takes as long as `fit`.
+
+        Raises
+        ------
+        OptionError
+            If one network was learned instead of the additive model: `fit_` then has what its statements did.
+
+        Examples
+        --------
+        >>> model = KnowledgeClassifier("x0 raises y").fit([[0], [0], [1], [1]] * 5, [0, 0, 1, 1] * 5)
+        >>> model.statement_results()[0].statement
+        'x0 raises y'
+        """
+        require_level(level)
+        target = self._require_additive()
+        states = self._learned_from[0].orders[self.target_].states
+        highest = int(state_of(self.classes_[1]) == states[-1])
+        return direction_results(target, self.target_, highest, level)
+
+    def _require_additive(self) -> AdditiveTarget:
+        check_is_fitted(self)
+        if self._additive is None:
+            raise OptionError("One network was learned here: fit_ has its CPTs, its report and what statements did.")
+        return self._additive
 
     def predict(self, X: Features) -> NDArray[Any]:
         """The most probable class of each row; of equally probable ones the first of `classes_`.
@@ -351,12 +398,12 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    # The two models --------------------------------------------------------------------------------------------------
+    # The additive model ----------------------------------------------------------------------------------------------
 
     def _directions(self, known: Knowledge, rows: int) -> dict[str, int] | None:
         """1 and −1 for features with a stated direction; None if one network is to be learned alone."""
-        if self.model not in ("auto", "average", "network"):
-            raise OptionError(f'model is "auto", "average" or "network", not {self.model!r}.')
+        if self.model not in ("auto", "additive", "network"):
+            raise OptionError(f'model is "auto", "additive" or "network", not {self.model!r}.')
         doubt: Any = self.doubt
         if not (isinstance(doubt, Real) and 0.0 <= float(doubt) <= 0.5):
             raise OptionError(f"doubt is a probability from 0 to 0.5; it is {doubt!r}.")
@@ -365,9 +412,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
         settings = {"method": self.method != "auto", "prior": self.prior is not None, "options": bool(self.options)}
         settings["network"] = self.network is not None
         if any(settings.values()):
-            if self.model == "average":
+            if self.model == "additive":
                 given = [name for name, is_given in settings.items() if is_given]
-                raise OptionError(f'model="average" learns by itself: {listing(given)} cannot be given with it.')
+                raise OptionError(f'model="additive" learns by itself: {listing(given)} cannot be given with it.')
             return None
         found = stated_directions(known, self.target_)
         reason = ""
@@ -379,7 +426,7 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             reason = "There is a class without training rows"
         elif rows > MOST_ROWS:
             reason = f"There are more than {MOST_ROWS} rows"
-        if reason and self.model == "average":
+        if reason and self.model == "additive":
             raise OptionError(f'{reason}: learn one network, with model="network".')
         return None if reason else found
 
@@ -406,10 +453,9 @@ class KnowledgeClassifier(TabularMixin, ClassifierMixin, BaseEstimator):  # type
             reliability=1.0 - self.doubt,
         )
 
-    def _draws(self, frame: pl.DataFrame) -> dict[str, Numbers]:
-        """Of each model that was learned, the probability of each class under each draw, (draws, rows, classes)."""
-        models = {"additive": self._additive, "network": self._by_network}
-        return {name: model.draws(frame) for name, model in models.items() if model is not None}
+    def _network(self) -> NetworkTarget:
+        assert self._by_network is not None
+        return self._by_network
 
     # Validation ------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,6 @@ from credo.model.network import Network, Variable
 from credo.options import EMOptions, OptimiserOptions, PosteriorOptions, TableFormat
 from credo.progress import ProgressLike
 from credo.questions.predictions import prediction_draws
-from credo.sklearn.averaging import DRAWS
 from credo.sklearn.columns import Column
 from credo.sklearn.target import MOST_CELLS
 from credo.statistics.predict import probabilities_of
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from dask.distributed import Client
 
     from credo.results.fit_results import Fit
+
+DRAWS = 1000  # for intervals
 
 
 class FitOptions(TypedDict, total=False):
