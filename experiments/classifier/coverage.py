@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from credo.sklearn import KnowledgeClassifier
-from credo.sklearn.additive import FREEDOM, INTERCEPT_DEVIATION, SCALES
+from credo.sklearn.additive import CENTRES, INTERCEPT, SPREADS
 from experiments.running import Job, Record, add_options, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -52,19 +52,20 @@ class Truth:
 
 
 def from_the_prior(rng: Generator) -> Truth:
-    """Lines and steps from the classifier's prior, which has steps elsewhere, and intercepts twice as far out."""
-    scales = np.sqrt(FREEDOM * SCALES[:2] ** 2 / 2 / rng.standard_gamma(FREEDOM / 2, 2))
+    """Lines and steps from the classifier's prior, with steps elsewhere, and no distribution that deviates."""
+    shared = np.exp(CENTRES[0] + SPREADS[0] * rng.normal())
+    widths = shared * np.exp(CENTRES[1] + SPREADS[1] * rng.normal(size=FEATURES))
     signs = rng.choice([-1, 1], FEATURES)
-    right = np.where(rng.random(FEATURES) < TRUST, 1, -1)
-    lines = signs * right * np.abs(rng.normal(0, scales[0], FEATURES))
     points = np.linspace(-1.2, 1.2, 5)
-    directions = np.where(rng.random((FEATURES, len(points))) < TRUST, 1, -1)
-    steps = signs[:, None] * directions * np.abs(rng.normal(0, scales[1], directions.shape)) / len(points)
-    intercept = rng.normal(0, INTERCEPT_DEVIATION / 2)
+    effects = widths[:, None] * rng.normal(size=(FEATURES, 1 + len(points)))
+    right = rng.random(FEATURES) < TRUST
+    effects = np.where(right[:, None], signs[:, None] * np.abs(effects), effects)
+    lines, steps = effects[:, 0], effects[:, 1:] / len(points)
+    intercept = rng.normal(0, INTERCEPT * shared / 2)
 
     def probability(x: Floats) -> Floats:
         stepped = ((x[:, :, None] >= points) * steps).sum(axis=(1, 2))
-        return np.asarray(ndtr(intercept + x @ lines / 2 + stepped - steps.sum() / 2))
+        return np.asarray(expit(intercept + x @ lines / 2 + stepped - steps.sum() / 2))
 
     return Truth(probability, tuple(signs.tolist()))
 

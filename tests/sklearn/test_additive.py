@@ -1,54 +1,68 @@
-"""The additive model and the average: values by numerical integration, and what must not change."""
+"""The additive model: values by importance sampling from its prior, and what must not change."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy.special import betaln, softmax
 
 pytest.importorskip("sklearn")
 
 from credo.sklearn import additive
 from credo.sklearn.additive import Curve, curve_of, learn_additive
-from credo.sklearn.averaging import held_out, mixture_draws, stacking_weights
+from credo.sklearn.missing_features import SimilarRows
 
 ONES = np.ones
 
 
-def by_integration(feature: np.ndarray, labels: np.ndarray, sign: int, trust: float) -> np.ndarray:
-    """P(y = 1 | x) for x = 0 and 1, on a grid; with its scale integrated out, an effect has a t distribution."""
-    intercepts, effects = np.meshgrid(np.linspace(-4, 4, 401), np.linspace(-8, 8, 801), indexing="ij")
-    prior = stats.norm.pdf(intercepts, scale=additive.INTERCEPT_DEVIATION)
-    prior = prior * stats.t.pdf(effects / additive.SCALES[0], additive.FREEDOM)
-    prior = prior * (np.where(effects * sign >= 0, trust, 1 - trust) if sign else 1.0)
-    logs = np.log(np.maximum(prior, 1e-300))
+def by_importance(feature: np.ndarray, labels: np.ndarray, sign: int, trust: float) -> np.ndarray:
+    """P(y = 1 | x) for x = 0 and 1, from draws of the prior: the formulas at the beginning of `additive.py`."""
+    rng, draws = np.random.default_rng(5), 400_000
+    width = np.exp(additive.CENTRES[0] + additive.SPREADS[0] * rng.normal(size=draws))
+    effect = width * np.exp(additive.CENTRES[1] + additive.SPREADS[1] * rng.normal(size=draws)) * rng.normal(size=draws)
+    intercept = additive.INTERCEPT * width * (rng.normal(size=draws) - rng.normal(size=draws))
+    logits = additive.SHARE_CENTRES + additive.PRIOR.share_spread * rng.normal(size=(draws, len(additive.STRENGTHS)))
+    shares = softmax(logits, axis=1)
+    following = len(additive.PRIOR.following)
+    follows = shares[:, :following].sum(axis=1)
+    weights = np.where(sign * effect > 0.0, trust / 0.5, (1.0 - trust) / 0.5) if sign else np.ones(draws)
     centre = np.nanmean(feature)
-    for x, y in zip(feature, labels, strict=True):
-        chances = [stats.norm.cdf((2 * y - 1) * (intercepts + effects * (v - centre))) for v in (0.0, 1.0)]
-        share = centre if np.isnan(x) else x  # of the value 1
-        logs = logs + np.log((1 - share) * chances[0] + share * chances[1])
-    weights = np.exp(logs - logs.max())
-    chances = [stats.norm.cdf(intercepts + effects * (x - centre)) for x in (0.0, 1.0)]
-    return np.array([(weights * chance).sum() / weights.sum() for chance in chances])
+    bases = [1.0 / (1.0 + np.exp(-(intercept + effect * (x - centre)))) for x in (0.0, 1.0)]
+    for label in labels[np.isnan(feature)]:  # a row whose value is missing is a configuration of its own
+        base = (1.0 - centre) * bases[0] + centre * bases[1]
+        weights = weights * (follows * (base if label else 1.0 - base) + (1.0 - follows) / 2.0)
+    means = []
+    for x, base in enumerate(bases):
+        ones, zeros = (int(((feature == x) & (labels == label)).sum()) for label in (1, 0))
+        evidence, means_of = [], []
+        for g, strength in enumerate(additive.STRENGTHS):
+            a, b = (strength * base, strength * (1.0 - base)) if g < following else (strength, strength)
+            evidence.append(shares[:, g] * np.exp(betaln(a + ones, b + zeros) - betaln(a, b)))
+            means_of.append((a + ones) / (a + b + ones + zeros))
+        weights = weights * sum(evidence)
+        means.append(sum(e * m for e, m in zip(evidence, means_of, strict=True)) / sum(evidence))
+    return np.array([(weights * each).sum() / weights.sum() for each in means])
 
 
-@pytest.mark.parametrize(("sign", "trust"), [(0, 1.0), (1, 1.0), (-1, 1.0), (-1, 0.9)])
-def test_the_posterior_is_that_of_numerical_integration(sign: int, trust: float) -> None:
+@pytest.mark.parametrize(("sign", "trust"), [(0, 1.0), (1, 0.9), (-1, 0.9)])
+def test_the_posterior_is_that_of_the_formulas(sign: int, trust: float) -> None:
     feature = np.repeat([0.0, 1.0], [9, 6])
     labels = np.array([1] * 2 + [0] * 7 + [1] * 4 + [0] * 2)
     curve = curve_of(feature, ONES(15), sign, ordered=True)
     models = [learn_additive([feature], [curve], labels, ONES(15), seed, trust) for seed in range(8)]
-    found = np.mean([model.probabilities([np.array([0.0, 1.0])]) for model in models], axis=(0, 1))
-    np.testing.assert_allclose(found, by_integration(feature, labels, sign, trust), atol=0.008)
+    found = np.mean([model.means([np.array([0.0, 1.0])])[:, 1] for model in models], axis=0)
+    np.testing.assert_allclose(found, by_importance(feature, labels, sign, trust), atol=0.012)
+    drawn = np.mean([model.draws([np.array([0.0, 1.0])])[..., 1].mean(axis=0) for model in models], axis=0)
+    np.testing.assert_allclose(drawn, found, atol=0.01)
 
 
 def test_missing_values_of_training_rows_are_summed_out() -> None:
     feature = np.array([0.0] * 6 + [1.0] * 6 + [np.nan] * 8)
     labels = np.array([1] * 1 + [0] * 5 + [1] * 5 + [0] * 1 + [1] * 7 + [0] * 1)
     curve = curve_of(feature, ONES(20), 0, ordered=True)
-    models = [learn_additive([feature], [curve], labels, ONES(20), seed) for seed in range(8)]
-    found = np.mean([model.probabilities([np.array([0.0, 1.0])]) for model in models], axis=(0, 1))
-    np.testing.assert_allclose(found, by_integration(feature, labels, 0, 1.0), atol=0.008)
+    models = [learn_additive([feature], [curve], labels, ONES(20), seed, 0.9) for seed in range(8)]
+    found = np.mean([model.means([np.array([0.0, 1.0])])[:, 1] for model in models], axis=0)
+    np.testing.assert_allclose(found, by_importance(feature, labels, 0, 1.0), atol=0.012)
 
 
 def test_the_order_of_rows_with_missing_values_means_nothing() -> None:
@@ -61,7 +75,7 @@ def test_the_order_of_rows_with_missing_values_means_nothing() -> None:
     found = []
     for values, y in ((table, labels), (table[:, other], labels[other])):
         curves = [curve_of(each, ONES(60), 0, ordered=True) for each in values]
-        found.append(learn_additive(list(values), curves, y, ONES(60), 0).probabilities([grid, -grid]))
+        found.append(learn_additive(list(values), curves, y, ONES(60), 0).means([grid, -grid]))
     np.testing.assert_allclose(*found, atol=1e-6)
 
 
@@ -72,9 +86,9 @@ def test_directions_hold_in_every_draw() -> None:
     curves = [curve_of(rising, ONES(50), 1, ordered=True), curve_of(falling, ONES(50), -1, ordered=True)]
     model = learn_additive([rising, falling], curves, labels, ONES(50), 0)
     grid = np.linspace(-3, 3, 41)
-    assert (np.diff(model.probabilities([grid, np.zeros(41)]), axis=1) >= 0).all()
-    assert (np.diff(model.probabilities([np.zeros(41), grid]), axis=1) <= 0).all()
-    assert np.ptp(model.probabilities([grid, np.full(41, np.nan)]).mean(axis=0)) > 0.5
+    assert (np.diff(model.draws([grid, np.zeros(41)])[..., 1], axis=1) >= 0).all()
+    assert (np.diff(model.draws([np.zeros(41), grid])[..., 1], axis=1) <= 0).all()
+    assert np.ptp(model.means([grid, np.full(41, np.nan)])[:, 1]) > 0.5
 
 
 def test_what_features_do_together_is_learned_unless_directions_are_certain() -> None:
@@ -85,8 +99,8 @@ def test_what_features_do_together_is_learned_unless_directions_are_certain() ->
     for sign, trust in ((0, 0.9), (0, 1.0), (1, 1.0)):
         curves = [curve_of(values, ONES(300), sign, ordered=True) for values in both]
         model = learn_additive(list(both), curves, labels, ONES(300), 0, trust)
-        found = model.probabilities(corners).mean(axis=0)
-        assert (model.interactions is None) == (sign == 1)
+        found = model.means(corners)[:, 1]
+        assert (model.design.interactions is None) == (sign == 1)
         assert (found[[0, 3]].min() > found[[1, 2]].max() + 0.3) == (sign == 0)
 
 
@@ -104,16 +118,7 @@ def test_weights_are_rows_and_their_order_means_nothing() -> None:
         )
     ]
     grid = np.linspace(-2, 2, 9)
-    np.testing.assert_allclose(*(model.probabilities([grid, -grid]) for model in found), atol=1e-6)
-
-
-def test_heavy_and_fractional_weights_are_nearly_rows() -> None:
-    rng = np.random.default_rng(3)
-    means = np.repeat([[-1.5, 0.0, 2.0]], 20_000, axis=0)
-    exact = additive._latent_sums(means, np.full(3, 16.0), rng)
-    nearly = additive._latent_sums(means, np.full(3, 16.0 + 1e-9), rng)
-    np.testing.assert_allclose(exact.mean(axis=0), nearly.mean(axis=0), rtol=0.01)
-    np.testing.assert_allclose(exact.std(axis=0), nearly.std(axis=0), rtol=0.03)
+    np.testing.assert_allclose(*(model.means([grid, -grid]) for model in found), atol=1e-6)
 
 
 def test_curves_follow_what_a_feature_is() -> None:
@@ -127,25 +132,38 @@ def test_curves_follow_what_a_feature_is() -> None:
     np.testing.assert_allclose(np.diff([0, *many.points, 999]), 1000 / (additive.MOST_STEPS + 1), atol=2)
 
 
-# The average ----------------------------------------------------------------------------------------------------------
+# What is missing -----------------------------------------------------------------------------------------------------
 
 
-def test_held_out_probabilities_are_those_of_a_conjugate_model() -> None:
-    """A Beta posterior with a row left out has a mean known in closed form."""
-    draws = np.random.default_rng(4).beta(1 + 7, 1 + 5, (20_000, 1))
-    labels = np.array([1] * 7 + [0] * 5)
-    found = held_out(np.where(labels == 1, draws, 1 - draws))
-    np.testing.assert_allclose(found, np.where(labels == 1, 7 / 13, 5 / 13), atol=0.005)
+def test_missing_features_are_those_of_similar_rows() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=300)
+    table = np.column_stack([first, first + 0.2 * rng.normal(size=300), rng.normal(size=300)])
+    rows = SimilarRows(table, ONES(300), (True, True, True))
+    asked = np.array([[-1.5, np.nan, 0.0], [1.5, np.nan, 0.0]])
+    values, shares = rows.values(asked, np.array([False, True, False]))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(shares @ values[:, 0], [-1.5, 1.5], atol=0.25)
 
 
-def test_a_model_that_predicts_better_gets_the_weight() -> None:
-    good, bad = np.full(400, 0.9), np.full(400, 0.3)
-    assert stacking_weights({"additive": bad, "network": good}, ONES(400))["network"] > 0.9
-    few = stacking_weights({"additive": bad[:5], "network": good[:5]}, ONES(5))
-    assert few["additive"] > 0.5
-    assert sum(few.values()) == pytest.approx(1)
+def test_where_rows_say_nothing_missing_features_have_the_frequencies_of_the_rows() -> None:
+    rng = np.random.default_rng(1)
+    table = rng.integers(0, 2, (200, 3)).astype(float)
+    values, shares = SimilarRows(table, ONES(200), (True, False, True)).values(
+        np.array([[1.0, np.nan, 0.0]]), np.array([False, True, False])
+    )
+    np.testing.assert_array_equal(values, [[0.0], [1.0]])
+    np.testing.assert_allclose(shares[0], [1 - table[:, 1].mean(), table[:, 1].mean()])
 
 
-def test_draws_of_a_mixture_come_from_its_parts() -> None:
-    draws = mixture_draws([np.zeros((100, 2)), np.ones((600, 2))], np.array([0.25, 0.75]))
-    assert draws.mean() == pytest.approx(0.75)
+def test_what_is_missing_is_predicted_from_what_is_known() -> None:
+    """The second feature decides, and is nearly the first: with it missing, the first one has to do."""
+    rng = np.random.default_rng(2)
+    first = rng.normal(size=400)
+    table = np.column_stack([first, first + 0.1 * rng.normal(size=400)])
+    labels = (table[:, 1] + 0.3 * rng.normal(size=400) > 0).astype(int)
+    curves = [curve_of(values, ONES(400), 0, ordered=True) for values in table.T]
+    model = learn_additive(list(table.T), curves, labels, ONES(400), 0, 0.9)
+    low, high = model.means([np.array([-1.0, 1.0]), np.full(2, np.nan)])[:, 1]
+    assert low < 0.1
+    assert high > 0.9

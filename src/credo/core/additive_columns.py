@@ -1,7 +1,8 @@
 """The additive base of a CPT whose configurations are rows of a table, so that effects are columns of numbers.
 
-It is the base of `additive_base.py`, with its widths, its hedges and its updates; only the effects differ. Configuration j
-has a number X_ju for each increment u of feature p, where a parent has 1 or 0 for whether its state is above u:
+It is the base of `additive_base.py`, with its widths, its hedges and its updates; only the effects differ. A
+configuration j has a number X_ju for each increment u of feature p, where a parent has 1 or 0 for whether its state is
+above u:
 
     b_j  =  softmax(ι·c + Σ_p Σ_u X_jpu · (a_pu·x + e_pu))
 
@@ -40,12 +41,16 @@ class AdditiveColumns(AdditiveBase):
         is ι.
         """
         J = len(columns)
+        if len(sizes) == 0 or min(sizes) < 0 or np.shape(columns) != (J, sum(sizes)):
+            raise ValueError("There are sum(sizes) columns, of one feature at least.")
+        if np.shape(counts) != (J, states) or len(strengths) != len(share_centres) or following > len(strengths):
+            raise ValueError("There are counts of each state in each row, and a share of each strength.")
+        if stated is not None and len(stated) != len(sizes):
+            raise ValueError("There is a sign for each feature.")
         AdditiveBase.__init__(
             self, np.asarray(sizes, int) + 1, states, np.zeros((J, len(sizes)), np.int32), counts, strengths,
             least_unseen, np.ones(J, np.int32), following, centres, spreads, share_centres, share_spread, seed, stated,
         )  # fmt: skip
-        if len(sizes) == 0 or np.shape(columns)[1] != self.increments:
-            raise ValueError("There are sum(sizes) columns, of one feature at least.")
         if np.any(self.sign) and states > 2:
             raise ValueError("Signs need two states.")
         self.directions = np.zeros((0, 0))
@@ -325,7 +330,7 @@ class AdditiveColumns(AdditiveBase):
                 self.linear[:] = self.pulls
 
     def current(self):
-        """c (states,), a (increments,), e (increments, states), π, and which statements all a of a feature agree with."""
+        """c (states,), a (increments,), e (increments, states), π, and whether a feature has the stated sign."""
         p: cython.Py_ssize_t
         K: cython.Py_ssize_t = self.states
         agrees = np.zeros(self.parents, np.int32)

@@ -7,12 +7,14 @@ and can be distinguished by colour-blind people. `trace` and `rank` are drawn by
 from credo.plot.check_plots import conflicts
 from credo.plot.decision_plots import expert_numbers, next_tests, tornado
 from credo.plot.draw_plots import rank, trace
+from credo.plot.effect_plots import effects
 from credo.plot.fit_plots import cpt, history, knowledge
 from credo.plot.network_plot import network
 
 __all__ = [
     "conflicts",
     "cpt",
+    "effects",
     "expert_numbers",
     "history",
     "knowledge",

@@ -49,6 +49,7 @@ CHAINS, FEWEST_CHAINS, WARM_UP, DRAWS = 4, 2, 120, 150
 MOST_WORK = 400_000  # products of one step of all chains; with more there are fewer chains
 MOST_ROWS = 2_000  # that are kept to sum over missing values
 MOST_VALUES = 50  # of missing features, over which a row is summed
+MOST_COPIES = 100  # of a row with missing values
 WAYS = 4  # to complete a training row, among which and the last one it is drawn …
 DRAWN_EVERY = 5  # … after so many updates
 FEWEST_DONORS = 30  # rows in which several features are known, to be drawn together; with fewer each is drawn alone
@@ -95,7 +96,8 @@ class Interactions:
     def columns(self, design: Numbers) -> Numbers:
         """The eigenfunctions at rows of the design, (rows, eigenfunctions)."""
         squares = cdist(design[:, self.places], self.landmarks, "sqeuclidean")
-        return EIGENFUNCTION_SCALE * (np.exp(-squares / (2.0 * self.squared_length)) @ self.weights - self.means)
+        near = np.exp(-squares / (2.0 * self.squared_length))
+        return np.asarray(EIGENFUNCTION_SCALE * (near @ self.weights - self.means))
 
 
 def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> Curve:
@@ -144,7 +146,7 @@ class Effects:
         logits = product(self.slopes, np.ascontiguousarray(design.T))[..., None] * scores + self.intercepts[:, None]
         if self.rests.shape[1]:
             logits += np.stack([product(design, each) for each in self.rests])
-        return np.maximum(softmax(logits, axis=-1), SMALLEST)
+        return np.asarray(np.maximum(softmax(logits, axis=-1), SMALLEST))
 
     def follows(self) -> Numbers:
         """How probable it is that a distribution follows the base, (draws,)."""
@@ -164,7 +166,8 @@ class AdditiveModel:
 
     def means(self, features: Sequence[Numbers]) -> Numbers:
         """The probability of each class, (rows, classes)."""
-        return self._summed(features, lambda table: self._distributions(table, None).mean(axis=0, keepdims=True))[0]
+        found = self._summed(features, lambda table: self._distributions(table, None).mean(axis=0, keepdims=True))
+        return np.asarray(found[0])
 
     def draws(self, features: Sequence[Numbers]) -> Numbers:
         """The same under each draw, (draws, rows, classes)."""
@@ -290,9 +293,7 @@ def learn_additive(
 ) -> AdditiveModel:
     """Draw from the posterior. `labels` are numbers of classes; a stated direction is right with `reliability`."""
     rng = np.random.default_rng([seed, 4])
-    table = np.column_stack(features)
-    order = np.lexsort((labels, *np.nan_to_num(table.T, nan=-np.inf)[::-1]))  # so that the order of rows means nothing
-    table, labels, weights = table[order], labels[order], weights[order]
+    table, labels, weights = _distinct(np.column_stack(features), labels, weights)
     raw = _columns(curves, table)
     totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
     means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
@@ -301,9 +302,9 @@ def learn_additive(
     certain = reliability == 1.0 and any(signs)
     if len(signs) > 1 and not certain:
         lines = np.array([group for curve in curves for group in curve.groups]) == 0
-        both = np.unique(np.column_stack([design.of_curves(table), weights]), axis=0)
-        design = replace(design, interactions=_interactions(both[:, :-1], np.flatnonzero(lines), both[:, -1]))
-    incomplete = np.isnan(table[:, design.used]).any(axis=1)
+        design = replace(design, interactions=_interactions(design.of_curves(table), np.flatnonzero(lines), weights))
+    table, labels, weights = _one_by_one(table, labels, weights, design.used)
+    incomplete = np.asarray(np.isnan(table[:, design.used]).any(axis=1))
     keys, first, which = np.unique(design.key(table[~incomplete]), axis=0, return_index=True, return_inverse=True)
     counts = np.zeros((len(keys) + int(incomplete.sum()), classes))
     np.add.at(counts, (which.ravel(), labels[~incomplete]), weights[~incomplete])
@@ -331,6 +332,22 @@ def learn_additive(
     effects = _draw(columns, sizes, signs, counts, reliability, seed, missing)
     by_key = {key.tobytes(): each for key, each in zip(keys, counts, strict=False)}
     return AdditiveModel(design, effects, by_key, similar, seed, not certain)
+
+
+def _distinct(table: Numbers, labels: Indices, weights: Numbers) -> tuple[Numbers, Indices, Numbers]:
+    """Rows that agree as one row, in an order that does not depend on that of the rows."""
+    both = np.column_stack([np.nan_to_num(table, nan=-np.inf), labels])
+    _, first, which = np.unique(both, axis=0, return_index=True, return_inverse=True)
+    return table[first], labels[first], np.bincount(which.ravel(), weights).astype(np.float64)
+
+
+def _one_by_one(
+    table: Numbers, labels: Indices, weights: Numbers, used: NDArray[np.bool_]
+) -> tuple[Numbers, Indices, Numbers]:
+    """A row with missing values that counts n times as n rows, because what is missing may differ between them."""
+    several = np.isnan(table[:, used]).any(axis=1) & (weights == np.floor(weights)) & (weights <= MOST_COPIES)
+    times = np.where(several, weights, 1.0).astype(np.int64)
+    return np.repeat(table, times, axis=0), np.repeat(labels, times), np.repeat(weights / times, times)
 
 
 def _draw(
