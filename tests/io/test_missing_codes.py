@@ -84,3 +84,40 @@ def test_codes_are_reported_for_networks_that_have_cut_points(table: Path, tmp_p
         with pytest.warns(credo.errors.MissingCodeWarning, match="lies apart from all other numbers"):
             again = credo.fit(network, source, **usual)
         assert [each.variable for each in again.findings if each.kind == "missing value codes"] == ["age", "glu"]
+
+
+def test_a_number_that_ends_a_column_and_recurs_may_be_a_code() -> None:
+    rows = pandas.DataFrame({"pres": [60 + n % 40 for n in range(90)] + [0] * 10, "cigarettes": [0, 5, 10, 20] * 25})
+    rows["sex"] = ["f", "m", "m", "f", "9"] * 20
+    rows["age"] = [20 + n % 60 for n in range(95)] + [99] * 5
+    rows["ill"] = [1, 2, 2, 1, 9] * 20
+    rows["y"] = ["no", "yes"] * 50
+    with pytest.warns(credo.errors.MissingCodeWarning):
+        fit = credo.fit("y depends on pres, cigarettes, sex, age, ill", rows, method="ml")
+    said = {each.variable: each.message for each in fit.findings if "missing values of" in each.message}
+    assert set(said) == {"pres", "sex", "age", "ill"}
+    assert '`missing values of pres: 0` in the text, or give --missing "pres: 0"' in said["pres"]
+
+
+@pytest.mark.parametrize("way", ["text", "format"])
+def test_codes_of_single_columns(table: Path, way: str) -> None:
+    other = table.with_name("other.csv")
+    other.write_text(TABLE.replace("44,95", "99,95"))
+    if way == "text":
+        fit = credo.fit(TEXT + 'missing values: -999, n/a, unknown\nmissing values of glu, "type": 99\n', other)
+    else:
+        fit = credo.fit(TEXT, other, table_format=credo.TableFormat(missing=(-999, "n/a", "unknown", "glu: 99")))
+    assert missing(fit) == ["glu is missing in 3 of 12 rows, type in 2, age in 1."]
+
+
+def test_a_code_of_a_column_that_is_not_there(table: Path) -> None:
+    with pytest.raises(credo.DataError, match='no column "gul". Did you mean "glu"'):
+        credo.fit(TEXT + "missing values of gul: 0\n", table)
+
+
+def test_words_among_numbers_can_be_declared(table: Path) -> None:
+    table.write_text(TABLE.replace("61,140", ".,140").replace("47,-999.0", "n.a.,7"))
+    with pytest.raises(
+        credo.DataError, match='write `missing values: ., n.a.` in the text, or give --missing "., n.a."'
+    ):
+        credo.fit(TEXT, table)

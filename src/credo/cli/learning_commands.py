@@ -399,6 +399,7 @@ def start(
     from credo.errors import OptionError
     from credo.io.dialects import declared
     from credo.io.files import replacing, require_target
+    from credo.io.missing_codes import missing_values_line, split_codes
     from credo.knowledge.first_model import default_target, first_model, tiers_of
 
     written = Path(default_target(data)) if out is None else out
@@ -409,7 +410,10 @@ def start(
     found = first_model(table, Path(data).name, target, tiers_of(tiers) if tiers else ())
     text = found.text.replace("THIS_FILE TABLE", f"{written} {data}")
     if table_format is not None and table_format.missing:
-        text = text.replace("\n\n", f"\n\nmissing values: {', '.join(map(str, table_format.missing))}\n\n", 1)
+        general, of_columns = split_codes(table_format.missing, found.network.names)
+        lines = [missing_values_line(codes, [name]) for name, codes in of_columns.items()]
+        lines = [missing_values_line(general), *lines] if general else lines
+        text = text.replace("\n\n", "\n\n" + "\n".join(lines) + "\n\n", 1)
     with replacing(written) as draft:
         draft.write_text(text, encoding="utf-8")
     say(f"{written} declares {len(found.network.names)} variables of {data}. Look through it, then:")

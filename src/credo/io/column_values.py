@@ -15,7 +15,8 @@ from credo.errors import DataError, cells_error, counted, listing
 from credo.findings import Finding
 from credo.io.columns import DOUBTFUL_TEXTS, MISSING_TEXTS, checked_values
 from credo.io.dialects import declaration, has_decimal_comma
-from credo.io.number_columns import as_floats
+from credo.io.missing_codes import advice_to_declare
+from credo.io.number_columns import CODES, as_floats
 from credo.io.tables import as_texts
 from credo.model.state_texts import limit_of, number_of, number_within, plain, text_of
 from credo.types import Numbers
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DOUBTFUL = "doubtful state"  # the kind of the finding
 MOST_WRONG = 10  # different cells that are no numbers, which a message lists
+LONGEST_CODES = 60  # characters of texts that a message proposes as codes of missing values
 MOST_WHOLE_NUMBERS = 10  # different whole numbers in a column that are taken as categories
 FEW_TEXTS = 100  # of a column that are looked at first: most columns of texts have one that is no number among them
 _COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -102,6 +104,9 @@ def column_values(column: pl.Series, texts_are_numbers: bool = True) -> ColumnVa
         return replace(_of_numbers(column.name, checked_numbers(column)), distinct=len(ordered))
     rows, odd_text = rows_of.total(), odd[0] if odd and (mostly_numbers or with_commas) else None
     doubtful = {cell: rows_of[cell] for cell in ordered if cell.casefold() in DOUBTFUL_TEXTS}
+    words = [cell for cell in ordered if numbers[cell] is None and cell not in doubtful]
+    if len(words) > 1 and len(words) + len(doubtful) == len(ordered) - 1 and numbers[ordered[0]] in CODES:
+        doubtful[ordered[0]] = rows_of[ordered[0]]  # 9 among words
     return ColumnValues(column.name, rows, len(rows_of), tuple(ordered), None, False, has_dates, odd_text, doubtful)
 
 
@@ -174,8 +179,12 @@ def checked_numbers(column: pl.Series) -> Numbers:
 
 def _not_numbers(name: str, places: Mapping[str, Sequence[int]]) -> DataError:
     """The error for cells of a column of numbers that are none, all at once."""
-    hint = "Leave the cell empty if the value is missing."
     first = next(iter(places))
+    words = [text.strip() for text in places if not re.search(r"[\d,]", text)]
+    codes = ", ".join(dict.fromkeys(words))
+    hint = "Leave the cell empty if the value is missing."
+    if words and len(codes) <= LONGEST_CODES:
+        hint = f"If the value is missing, {advice_to_declare(name, [*dict.fromkeys(words)])}."
     if has_decimal_comma(first):
         with_point = first.strip().replace(",", ".")
         hint = f"Write {with_point} with a point, or declare the decimal comma: {declaration('decimal', ',')}."
@@ -208,9 +217,8 @@ def doubtful_findings(values: ColumnValues) -> list[Finding]:
     parts = [f"“{text}” in {counted(count, 'row')}" for text, count in values.doubtful.items()]
     state = "a state" if len(parts) == 1 else "states"
     message = f"{values.name}: {listing(parts)} {'is' if len(parts) == 1 else 'are'} taken as {state}; "
-    codes = ", ".join(values.doubtful)
-    advice = f"empty cells are missing values. If these are, too, write `missing values: {codes}` in the text, or give"
-    return [Finding(DOUBTFUL, f'{message}{advice} --missing "{codes}".', values.name)]
+    advice = advice_to_declare(values.name, [*values.doubtful])
+    return [Finding(DOUBTFUL, f"{message}empty cells are missing values. If these are, too, {advice}.", values.name)]
 
 
 _IDENTIFIER = re.compile(

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 # How tables write a missing value. A state of exactly that name is a state.
 MISSING_TEXTS = frozenset({"", "?", "*", "NaN", "nan", "null", "NULL", "NA"})
 # Words that often stand for one. They are states, or cells that are none, until the user says what they are.
-DOUBTFUL_TEXTS = frozenset({"n/a", "#n/a", "n.a.", "-", "--", "unknown", "none", "missing", "."})
+_DOUBTFUL = """n/a #n/a n.a. n.d. nd - -- --- – — . .. ... none unknown unk missing undefined undef unspecified
+    not_available not_applicable not_known not_recorded not_reported not_done not_measured no_data don't_know k.a.
+    unbekannt keine_angabe inconnu #null! #value! #div/0!"""
+DOUBTFUL_TEXTS = frozenset(word.replace("_", " ") for word in _DOUBTFUL.split())
 SAVE_OR_DECLARE = f"save the file as UTF-8, or declare its encoding: {declaration('encoding', 'latin-1')}."
 
 DAYS_IN_UNITS = {"day": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

@@ -298,6 +298,8 @@ class _CsvTable:
             return DataError(f"{where}: longer than {readable_bytes(LONGEST_RECORD)}. Is this a CSV file? {shown}")
         if not self.header[-1] and len(record.fields) == len(self.header) - 1:
             advice = "The header ends with a separator: remove it."
+        elif len(record.fields) == len(self.header) + 1 and self.separator == " ":
+            advice = "If rows begin with their names, as R writes them, begin the header with a name for these."
         else:
             advice = "A value that holds the separator itself must be in double quotes."
         return DataError(

@@ -112,7 +112,10 @@ def read_header(
             raise DataError(f"{path}: a double quote is opened in the header and not closed: {text[:80]}")
         line += more  # a name in quotes may hold a line end
     if (trailing := split[separator].trailing) is not None:
-        raise DataError(f"{path}: in the header, text follows a closing double quote: {trailing[:80]}")
+        hint = ""
+        if mark := re.fullmatch(r'(?:"[^"]*"([ |^:]))+?"[^"]*"', text):
+            hint = f"\nIf “{mark[1]}” stands between the cells, declare it: {declaration('separator', mark[1])}."
+        raise DataError(f"{path}: in the header, text follows a closing double quote: {trailing[:80]}{hint}")
     if declared is None and len(names[separator]) == 1 and names[separator][0] not in known:
         _require_no_other_separator(text, path, known)
     return names[separator], separator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
@@ -163,11 +163,15 @@ def _of_frame(
     return NetworkFromTable(network, tuple(findings))
 
 
-def require_separated(header: Sequence[str]) -> None:
-    """Raise where all columns seem to be one, because another character stands between them."""
+def require_separated(header: Sequence[str], names: Collection[str] = ()) -> None:
+    """Raise where all columns seem to be one, because another character stands between them.
+
+    A blank is such a character where it divides off one of the `names` that are wanted.
+    """
     if len(header) != 1:
         return
-    for mark in ("|", "^", ":"):
+    marks = [" "] if set(header[0].split(" ")) & set(names) else []
+    for mark in ("|", "^", ":", *marks):
         if header[0].count(mark) and all(name.strip() for name in header[0].split(mark)):
             raise DataError(
                 f"The table has one column, {header[0][:60]}, whose name holds “{mark}”. If that stands between the "

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal
 
+from credo.io.missing_codes import missing_values_line
 from credo.knowledge.decisions import (
     CostDeclaration,
     DecisionDeclaration,
@@ -135,21 +136,24 @@ class CutDeclaration(StatementBase):
 
 @dataclass(frozen=True, slots=True)
 class MissingValuesDeclaration(StatementBase):
-    """`missing values: -999, n/a`: cells that stand for a value that is not known, in every column.
+    """`missing values: -999, n/a`: cells that stand for a value that is not known, in every column or `of` some.
 
     Attributes
     ----------
     values
         The texts of these cells; a number means the number, however it is written.
+    columns
+        The columns of the table that are meant; empty for all.
     span
         Where it is written; None for one that was made in Python.
     """
 
     values: tuple[str, ...]
+    columns: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        return f"missing values: {', '.join(map(_code_text, self.values))}"
+        return missing_values_line(self.values, self.columns)
 
 
 Declaration = (
@@ -164,10 +168,6 @@ Declaration = (
     | MissingValuesDeclaration
     | SiteDeclaration
 )
-
-
-def _code_text(value: str) -> str:
-    return f'"{value}"' if "," in value or value != value.strip() else value
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -296,12 +296,18 @@ def parse_variable(children: list[Any]) -> Part:
 
 
 def parse_missing_values(children: list[Any]) -> Part:
-    """`missing values: code, code …`, one word up to the end of the line."""
+    """`missing values: code, code …` or `missing values of name, name: code …`, one word up to the end of the line."""
     word = token_part(children[0])
-    _, _, listed = re.split(r"(:|\bare\b|\bis\b)", word.value, maxsplit=1)
-    found = re.findall(r'\s*(?:"([^"]*)"|([^,]+))\s*(?:,|$)', listed)
-    values = tuple(quoted or bare.strip() for quoted, bare in found)
-    return Part(MissingValuesDeclaration(tuple(value for value in values if value)), word.column, word.end)
+    head = r'[Mm]issing\s+values?((?:\s+(?:of|in)\s+(?:"[^"]*"|[^":])*)?)\s*(?::|\bare\b|\bis\b)(.*)'
+    named, listed = re.fullmatch(head, word.value, re.DOTALL).groups()  # type: ignore[union-attr]
+    columns = _words(re.sub(r"^\s*(?:of|in)\s", "", named))
+    return Part(MissingValuesDeclaration(_words(listed), columns), word.column, word.end)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Words with commas between them, in quotes or not."""
+    found = re.findall(r'\s*(?:"([^"]*)"|([^,]+))\s*(?:,|$)', text)
+    return tuple(filter(None, (quoted or bare.strip() for quoted, bare in found)))
 
 
 def parse_dependence(children: list[Any]) -> Part:

@@ -104,8 +104,13 @@ def declared_network(knowledge: KnowledgeSource, *, data: TableLike | None = Non
 
 def without_declared_codes(table: Any, declarations: Iterable[object]) -> Any:
     """The table in which the codes that declarations name are missing values; the table itself if they name none."""
-    codes = [code for each in declarations if isinstance(each, MissingValuesDeclaration) for code in each.values]
-    return without_codes(table, codes) if codes and table is not None else table
+    codes: list[str] = []
+    codes_of: dict[str, list[str]] = {}
+    for each in declarations:
+        if isinstance(each, MissingValuesDeclaration):
+            for found in [codes_of.setdefault(name, []) for name in each.columns] or [codes]:
+                found.extend(each.values)
+    return without_codes(table, codes, codes_of) if (codes or codes_of) and table is not None else table
 
 
 def knowledge_about(
@@ -199,7 +204,7 @@ def _declared(parsed: Parsed, table: TableLike | None, name: str, others: Iterab
         nonlocal structure
         header.extend(found)
         if not mentions.keys() & set(found):
-            require_separated(found)
+            require_separated(found, mentions)
         structure = _with_ordered_states(structure, parsed.statements, found)
         raise_mistakes(described_elsewhere(_unknown_names(structure, mentions, found), ()))
         raise_mistakes(described_elsewhere(_decisions_without_column(structure, mentions, found), ()))

@@ -18,7 +18,7 @@ from credo.errors import OptionError, UnknownVariableError, counted, listing
 from credo.findings import Finding
 from credo.io.categories import read_frame
 from credo.io.column_values import column_values, looks_like_identifier
-from credo.io.missing_codes import suspected_codes
+from credo.io.missing_codes import is_plausible_elsewhere, missing_values_line, suspected_codes
 from credo.io.network_from_table import network_of_columns
 from credo.knowledge.names import name_text, state_text
 from credo.knowledge.state_order import natural_order
@@ -122,8 +122,18 @@ def _doubts(
     if codes:
         where = "; ".join(f"{code} in {listing(names)}" for code, names in codes.items())
         yield f"# These look like codes for missing values: {where}."
-        yield "# If they are, remove the # from the next line and run credo start again with --missing:"
-        yield f"# missing values: {', '.join(codes)}"
+        option = ", ".join(
+            each
+            for code, names in codes.items()
+            for each in ([code] if not is_plausible_elsewhere(code) else [f"{name}: {code}" for name in names])
+        )
+        yield f'# If they are, run credo start again with --missing "{option}", or remove the # from what follows:'
+        general = [code for code in codes if not is_plausible_elsewhere(code)]
+        if general:
+            yield f"# {missing_values_line(general)}"
+        for code in codes:
+            if code not in general:
+                yield f"# {missing_values_line([code], codes[code])}"
         yield ""
     if identifiers:
         yield f"# Left out, because every row has another value, as identifiers do: {listing(identifiers)}."
