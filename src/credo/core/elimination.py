@@ -23,7 +23,7 @@ loops of their own: up to five states at a time are kept in registers while the 
 import cython
 import numpy as np
 from cython.cimports.credo.core.elimination_plan import HEAD, INPUT, fill_map
-from cython.cimports.credo.core.random_numbers import binomial, uniform
+from cython.cimports.credo.core.variates import binomial, uniform
 from cython.cimports.libc.math import INFINITY, log, round
 from cython.cimports.libc.stdint import int64_t, uint64_t
 
@@ -400,7 +400,7 @@ class Evaluator:
                     total += self.tables[t0 + c]
                 if rows < MANY_ROWS:
                     for row in range(rows):
-                        rest, chosen = uniform(generator) * total, 0
+                        rest, chosen = uniform(cython.address(generator[0])) * total, 0
                         for c in range(block):
                             share = self.tables[t0 + c]
                             if share > 0.0:
@@ -413,7 +413,7 @@ class Evaluator:
                 for c in range(block):
                     share = self.tables[t0 + c]
                     if share > 0.0 and rows > 0:
-                        drawn = binomial(generator, rows, share / total)
+                        drawn = binomial(rows, share / total, cython.address(generator[0]))
                         if drawn > 0:
                             self._pass_on(b, families, inputs, first_cell, s * block + c, drawn)
                         rows -= drawn

@@ -15,7 +15,7 @@ compiled. Here one plan runs for a whole batch, of CPTs that differ, and is aske
 derivatives with respect to any factor, and for the most probable states. With a thousand draws of Alarm a cell costs
 3 ns in NumPy; it is a single question, a quarter of a millisecond, that compiled code would answer ten times as fast.
 
-The batch is the first axis of every array, but should be the fastest in memory (`batch_fastest`): each step then runs
+The batch is the first axis of every array, but should be the fastest in memory, as that of draws is: each step then runs
 along long lines of numbers, ten times as fast as along the few states of a variable. NumPy keeps that order by itself.
 """
 
@@ -251,11 +251,6 @@ def _too_large(cells: int, limit: int, scope: Scope, names: Sequence[str]) -> To
         "memory_limit.",
         needed,
     )
-
-
-def batch_fastest(array: Numbers) -> Numbers:
-    """The same array, (batch, …), in memory with the batch varying fastest."""
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,7 @@ WHOLE = 1e-9  # how far a sum of whole weights may be from a whole number
 
 
 def seeded(*seed: int) -> NDArray[np.uint64]:
-    """The state of a generator of the compiled loops, that of `core/random_numbers.pxd`."""
+    """The state of a generator of the compiled loops, that of `core/variates.pxd`."""
     return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)
 
 
