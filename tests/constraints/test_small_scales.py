@@ -11,8 +11,7 @@ import pytest
 import credo
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint
-from credo.constraints.feasibility import interior_of
-from credo.constraints.small_scales import ranges, scaled
+from credo.constraints.feasibility import interior_of, ranges, scaled
 from tests.helpers.blocks import at_most, block_of
 
 NETWORK = credo.Network({"s": ["a", "b", "c"], "t": ["lo", "mid", "hi"]}, parents={"t": ["s"]})

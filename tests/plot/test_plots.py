@@ -14,7 +14,7 @@ from credo import MissingExtraError, Network, OptionError, plot
 from credo.drawing.colours import DARK, LIGHT
 from credo.drawing.network_boxes import network_boxes, network_picture
 from credo.probability_texts import short_percent
-from credo.questions.marginal_bars import fit_marginals
+from credo.questions.marginals import fit_marginals
 from tests.helpers.pages import demo
 
 matplotlib = pytest.importorskip("matplotlib")

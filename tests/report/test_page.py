@@ -15,7 +15,7 @@ import credo
 from credo import FileError, Network
 from credo.drawing.network_boxes import Bar, cut_text
 from credo.probability_texts import count_digits, short_percent
-from credo.questions.marginal_bars import fit_marginals
+from credo.questions.marginals import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
 from credo.shipped import example

@@ -13,8 +13,7 @@ from credo.constraints.lower import lower
 from credo.model.graphs import ancestors
 from credo.model.layout import Layout
 from credo.model.network import Network
-from credo.statistics.event_sums import Allowed, EventSums
-from credo.statistics.network_statements import NetworkStatements, relevant_families
+from credo.statistics.network_statements import Allowed, EventSums, NetworkStatements, relevant_families
 from credo.testing import random_network
 from tests.helpers.amounts import seeds
 from tests.helpers.general import joint_of, random_case, random_general, text_of, value_of

@@ -17,14 +17,13 @@ from typing import Any, NamedTuple
 
 from credo.knowledge import expressions, names, verbal_statements
 from credo.knowledge.comparison import complete_comparison
-from credo.knowledge.comparison_mistakes import Compared
+from credo.knowledge.comparison_mistakes import Compared, as_written
 from credo.knowledge.declarations import DECLARATIONS, Declaration
 from credo.knowledge.evidence import TableHeader, table_header
 from credo.knowledge.experts import Expert, Header, header_of, indentation
 from credo.knowledge.expressions import Probability
 from credo.knowledge.mistakes import MAX_MISTAKES, KnowledgeError, LineMistake, Mistake, describe
 from credo.knowledge.names import Part, name_text, quoted, token_part, unquoted, without_comment
-from credo.knowledge.number_mistakes import as_written
 from credo.knowledge.statement_base import Modifier, Span
 from credo.knowledge.statements import STATEMENTS, Statement
 

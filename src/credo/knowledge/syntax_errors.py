@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from credo.errors import closest
+from credo.knowledge.comparison_mistakes import DASHED, dashed_range
 from credo.knowledge.mistakes import LineMistake
 from credo.knowledge.names import quoted, without_comment
-from credo.knowledge.number_mistakes import DASHED, dashed_range
 
 # The terminals of the grammar in messages; several may share a name, and an empty one is not mentioned.
 WORDS = {

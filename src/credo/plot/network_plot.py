@@ -25,7 +25,7 @@ from credo.model.network import Network
 from credo.plot.decision_plots import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
 from credo.probability_texts import short_percent
-from credo.questions.marginal_bars import fit_marginals, network_marginals
+from credo.questions.marginals import fit_marginals, network_marginals
 from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit
 

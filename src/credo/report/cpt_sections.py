@@ -12,7 +12,7 @@ from credo.explain.statement_references import StatementReference
 from credo.model.network import Network
 from credo.model.state_texts import state_of_interest
 from credo.probability_texts import count_digits, interval_digits, probability_digits, short_percent
-from credo.questions.marginal_bars import Marginals
+from credo.questions.marginals import Marginals
 from credo.report.html import as_text, folded, table
 from credo.terminal import escape
 

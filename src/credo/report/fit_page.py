@@ -18,7 +18,7 @@ from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import belief_digits, count_digits, percent_digits, percents_with_ends, short_percent
 from credo.questions.answers import Answer
 from credo.questions.decide import decide
-from credo.questions.marginal_bars import Marginals, fit_marginals
+from credo.questions.marginals import Marginals, fit_marginals
 from credo.questions.next_tests import NextTests
 from credo.questions.sensitivity import sensitivity
 from credo.report.audit_text import audit_section

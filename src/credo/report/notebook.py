@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from credo.drawing.network_html import framed, picture
-from credo.questions.marginal_bars import fit_marginals
+from credo.questions.marginals import fit_marginals
 from credo.report.check_page import conflict_picture
 from credo.report.check_text import check_plain_text
 from credo.report.fit_text import contradicted_by_data, first_sentence, not_used_by_estimate, what_to_do

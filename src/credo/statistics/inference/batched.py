@@ -15,8 +15,9 @@ compiled. Here one plan runs for a whole batch, of CPTs that differ, and is aske
 derivatives with respect to any factor, and for the most probable states. With a thousand draws of Alarm a cell costs
 3 ns in NumPy; it is a single question, a quarter of a millisecond, that compiled code would answer ten times as fast.
 
-The batch is the first axis of every array, but should be the fastest in memory, as that of draws is: each step then runs
-along long lines of numbers, ten times as fast as along the few states of a variable. NumPy keeps that order by itself.
+The batch is the first axis of every array, but should be the fastest in memory, as that of draws is: each step then
+runs along long lines of numbers, ten times as fast as along the few states of a variable. NumPy keeps that order by
+itself.
 """
 
 from __future__ import annotations
