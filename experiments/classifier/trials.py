@@ -14,12 +14,14 @@ from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from experiments.classifier.learners import LEARNERS
+from experiments.classifier.package_tables import PACKAGE_TABLES, read_package_table
 from experiments.classifier.tables import TABLES
 from experiments.running import Record
 from experiments.yang.domain_data import Rows, read_rows
 from experiments.yang.trials import DECIMALS, HELD_OUT, alternating
 
 SIZES = (20, 40, 80, 160)
+ALL_TABLES = {**TABLES, **PACKAGE_TABLES}
 ALL = "all"
 SEED = 700
 CLIP = 0.001  # no learner is punished for a probability nearer to 0 or 1 than this
@@ -29,8 +31,9 @@ GROUPS = 10  # of the calibration error
 def run_trial(job: tuple[object, ...]) -> list[Record]:
     """A record for each size."""
     split, name, learner = int(str(job[0])), str(job[1]), str(job[2])
-    table = TABLES[name]
-    records = trial(read_rows(table), lambda rows: LEARNERS[learner](table, rows), split)
+    table = ALL_TABLES[name]
+    rows = read_package_table(table) if name in PACKAGE_TABLES else read_rows(table)
+    records = trial(rows, lambda count: LEARNERS[learner](table, count), split)
     return [{"split": split, "table": name, "learner": learner, **record} for record in records]
 
 
