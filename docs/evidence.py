@@ -148,17 +148,16 @@ def ties() -> Figures:
 
 
 def classifier() -> Figures:
-    from experiments.classifier.report import SMALL, balanced, first_in_rank, judging, lead
+    from experiments.classifier.report import balanced, judging, lead
 
     found = balanced(results("classifier/results/trials.csv"))
-    auc = lead(found)
-    own = [f"AUC at {', '.join(SMALL)} rows {', '.join(f'{auc[size][0]:.3f}' for size in SMALL)}"]
-    rival = [", ".join(f"{auc[size][1]} {auc[size][2]:.3f}" for size in SMALL)]
+    sizes = ("20", "40", "80", "160")
+    own, rival = [], []
     for title, rows in (("all tables", found), ("tables that it was not designed on", judging(found))):
         for measure, name in (("auc", "AUC"), ("log_loss", "log-loss")):
-            best = first_in_rank(rows, measure)
-            own.append(f"mean rank in {name}, {title}: {', '.join(f'{best[size][0]:.1f}' for size in SMALL)}")
-            rival.append(", ".join(f"{best[size][1]} {best[size][2]:.1f}" for size in SMALL))
+            leads = [lead(rows, measure, size) for size in sizes]
+            own.append(f"mean {name} at {', '.join(sizes)} rows, {title}: {', '.join(f'{x.own:.3f}' for x in leads)}")
+            rival.append(", ".join(f"{x.rival} {x.other:.3f} (± {x.error:.3f})" for x in leads))
     held = (
         results("classifier/results/coverage.csv")
         .group_by("learner")

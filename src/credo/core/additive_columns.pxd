@@ -7,12 +7,11 @@ cdef class AdditiveColumns(AdditiveBase):
     cdef double[:, ::1] columns, transposed, slopes_of_rests
     cdef double[::1] linear, trial, pulls, steps
     cdef double[:, ::1] logits, rest_pulls
-    cdef int32_t[::1] stated, order
+    cdef int32_t[::1] stated, order, only  # the state of the only row of a configuration, or -1
     cdef double[::1] log_odds
     cdef double follows, intercept
 
     cdef void compute_linear(self) noexcept nogil
-    cdef double row_density(self, Py_ssize_t j, double linear) noexcept nogil
     cdef double density(self) noexcept nogil
     cdef double rows_density(self, const double* linear) noexcept nogil
     cdef void flip_signs(self) noexcept nogil

@@ -68,6 +68,9 @@ class AdditiveColumns(AdditiveBase):
             off = np.log(1.0 - reliability) - np.log1p(-chances)
         self.log_odds = np.where(off > -np.inf, np.maximum(on - off, -1e6), np.inf)
         self.intercept = intercept
+        rows = np.asarray(counts)
+        is_one = (rows.sum(axis=1) == 1.0) & (rows.max(axis=1) == 1.0)
+        self.only = np.where(is_one, rows.argmax(axis=1), -1).astype(np.int32)
 
     def set_rows(self, rows, columns):
         """Other numbers for some configurations."""
@@ -95,25 +98,29 @@ class AdditiveColumns(AdditiveBase):
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def row_density(self, j: cython.Py_ssize_t, linear: cython.double) -> cython.double:
-        """log p(N_j | base) of two states, whose log-odds are `linear` and an intercept."""
-        odds: cython.double = self.scores[1] - self.scores[0]
-        odds = odds * linear + self.intercept * self.widths[0] * (self.x[1] - self.x[0])
-        self.base[j, 1] = 1.0 / (1.0 + exp(-odds))
-        self.base[j, 0] = 1.0 / (1.0 + exp(odds))
-        if self.total[j] == 1.0 and (self.counts[j, 1] == 1.0 or self.counts[j, 0] == 1.0):
-            return log(self.follows * self.base[j, 1 if self.counts[j, 1] == 1.0 else 0] + 0.5 * (1.0 - self.follows))
-        return self.configuration_density(j, False)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
     def rows_density(self, linear: cython.pointer(cython.const[cython.double])) -> cython.double:
+        """log p(N | base) of two states, whose log-odds are `linear` and an intercept."""
         i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        odds: cython.double
+        intercept: cython.double = self.intercept * self.widths[0] * (self.x[1] - self.x[0])
+        width: cython.double = self.scores[1] - self.scores[0]
+        free: cython.double = 0.5 * (1.0 - self.follows)
+        product: cython.double = 1.0
         value: cython.double = 0.0
         for i in range(self.seen_count):
-            value += self.row_density(self.seen[i], linear[self.seen[i]])
-        return value
+            j = self.seen[i]
+            odds = width * linear[j] + intercept
+            if self.only[j] >= 0:
+                product *= free + self.follows / (1.0 + exp(-odds if self.only[j] == 1 else odds))
+                if product < 1e-200:
+                    value += log(product)
+                    product = 1.0
+            else:
+                self.base[j, 1] = max(1.0 / (1.0 + exp(-odds)), 1e-300)
+                self.base[j, 0] = max(1.0 / (1.0 + exp(odds)), 1e-300)
+                value += self.configuration_density(j, False)
+        return value + log(product)
 
     @cython.cfunc
     @cython.nogil
@@ -126,7 +133,7 @@ class AdditiveColumns(AdditiveBase):
         p: cython.Py_ssize_t
         u: cython.Py_ssize_t
         g: cython.Py_ssize_t
-        one: cython.Py_ssize_t
+        one: cython.int
         K: cython.Py_ssize_t = self.states
         rests: cython.Py_ssize_t = K + self.increments
         widths: cython.Py_ssize_t = self.first_width(0)
@@ -142,6 +149,7 @@ class AdditiveColumns(AdditiveBase):
         a: cython.double
         free_pull: cython.double = 0.0
         base_pull: cython.double = 0.0
+        product: cython.double = 1.0
         self.compute_widths()
         self.compute_shares()
         self.compute_linear()
@@ -173,14 +181,15 @@ class AdditiveColumns(AdditiveBase):
             for k in range(K):
                 self.base[j, k] = exp(self.logits[j, k] - highest)
                 total += self.base[j, k]
-            one = -1
             for k in range(K):
                 self.base[j, k] = max(self.base[j, k] / total, 1e-300)
-                if self.counts[j, k] == 1.0 and self.total[j] == 1.0:
-                    one = k
+            one = self.only[j]
             if one >= 0:  # one row: all components that follow the base agree
                 chance = self.follows * self.base[j, one] + (1.0 - self.follows) / K
-                value += log(chance)
+                product *= chance
+                if product < 1e-200:
+                    value += log(product)
+                    product = 1.0
                 mass = self.follows * self.base[j, one] / chance
                 base_pull += self.base[j, one] / chance
                 free_pull += 1.0 / (K * chance)
@@ -197,6 +206,7 @@ class AdditiveColumns(AdditiveBase):
                 self.pull[k] += a
                 self.pulls[j] += self.scores[k] * a
                 self.rest_pulls[j, k] = a
+        value += log(product)
         for g in range(self.components):
             self.responsibility[g] += self.shares[g] * (base_pull if g < self.following else free_pull)
         for i in range(self.coordinates):
@@ -241,6 +251,14 @@ class AdditiveColumns(AdditiveBase):
                 by_scale += by_rests
         self.gradient[widths] += self.spreads[0] * by_scale
         return value
+
+    def update(self, adapting: cython.bint):
+        """Move the base. Components of rows are not drawn: nothing here needs them."""
+        with cython.nogil:
+            self.rescale()
+            self.move(adapting)
+            self.leap()
+            self.flip_signs()
 
     @cython.cfunc
     @cython.nogil

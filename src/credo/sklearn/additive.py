@@ -45,8 +45,8 @@ STRENGTHS = (*PRIOR.following, *PRIOR.free)
 CENTRES, SPREADS = (-0.1, 0.0, -0.7), (0.7, 0.5, 0.5)  # of log widths: all features together, slopes and rests of each
 SHARE_CENTRES = (3.0, 1.0, 0.0, -3.0, -3.0, -3.0)  # of the logits of components
 INTERCEPT = 2.0  # the deviation of the intercept, in units of these widths
-CHAINS, FEWEST_CHAINS, WARM_UP, DRAWS = 4, 2, 120, 150
-MOST_WORK = 400_000  # products of one step of all chains; with more there are fewer chains
+CHAINS, FEWEST_CHAINS, WARM_UP, DRAWS, FEWEST_DRAWS = 4, 2, 120, 150, 60
+MOST_WORK = 400_000  # products of one step of all chains; with more there are fewer chains, and fewer draws
 MOST_ROWS = 2_000  # that are kept to sum over missing values
 MOST_VALUES = 50  # of missing features, over which a row is summed
 MOST_COPIES = 100  # of a row with missing values
@@ -363,6 +363,7 @@ def _draw(
     classes, width = counts.shape[1], columns.shape[1]
     work = len(columns) * (width * (1 if classes == 2 else classes) + 20)
     chains = int(np.clip(MOST_WORK // work, FEWEST_CHAINS, CHAINS))
+    draws = int(np.clip(DRAWS * MOST_WORK // work, FEWEST_DRAWS, DRAWS))
     kept = []
     for number in range(chains):
         base = AdditiveColumns(
@@ -372,7 +373,7 @@ def _draw(
         )  # fmt: skip
         rng = np.random.default_rng([seed, 3, number])
         completed: Numbers | None = None
-        for update in range(WARM_UP + DRAWS):
+        for update in range(WARM_UP + draws):
             if missing is not None and update % DRAWN_EVERY == 0:
                 completed = missing.drawn(_effects([base.current()]), completed, rng)
                 base.set_rows(missing.places, completed)
