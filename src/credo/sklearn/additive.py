@@ -39,11 +39,11 @@ from credo.types import Indices, Numbers
 ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
 LANDMARKS, EIGENFUNCTIONS = 300, 30
 EIGENVALUE = 1e-6  # the smallest, as a share of the largest
-EIGENFUNCTION_SCALE = 0.3  # of the standard deviation of g, in units of the widths of features
+EIGENFUNCTION_SCALE = 0.6  # of the standard deviation of g, in units of the widths of features
 PRIOR = PriorConstants()
 STRENGTHS = (*PRIOR.following, *PRIOR.free)
 CENTRES, SPREADS = (-0.1, 0.0, -0.7), (0.7, 0.5, 0.5)  # of log widths: all features together, slopes and rests of each
-SHARE_CENTRES = (3.0, 1.0, 0.0, -3.0, -3.0, -3.0)  # of the logits of components
+SHARE_CENTRES = (3.0, 1.0, -1.0, -3.0, -3.0, -3.0)  # of the logits of components
 INTERCEPT = 2.0  # the deviation of the intercept, in units of these widths
 CHAINS, FEWEST_CHAINS, WARM_UP, DRAWS, FEWEST_DRAWS = 4, 2, 120, 150, 60
 MOST_WORK = 400_000  # products of one step of all chains; with more there are fewer chains, and fewer draws
