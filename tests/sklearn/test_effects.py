@@ -49,7 +49,7 @@ def test_results_say_which_statement_is_right_and_what_it_changed() -> None:
     age, dose = KnowledgeClassifier(KNOWLEDGE).fit(features, target).statement_results()
     assert (age.statement, dose.statement) == ("age raises ill", "dose raises ill")
     assert age.probability > 0.95
-    assert dose.probability < 0.2
+    assert dose.probability < 0.5
     assert age.before == dose.before == pytest.approx(0.9)
     assert age.low > 0.2
     assert dose.high < 0.05
