@@ -10,6 +10,7 @@ import numpy as np
 from credo.core.additive_base import AdditiveBase
 from credo.core.linked_distributions import LinkedDistributions
 from credo.core.network_prior import NetworkPrior
+from credo.core.ordered_draws import draw_ordered
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.model import SampledModel
 from credo.posterior.trajectories import Cells, Smooth, Trajectories
@@ -220,7 +221,7 @@ class Chain:
         ):
             theta[family.kept] = kept
             if family.signs.any():
-                own.draw_ordered(family.parent_states, family.places, family.strides, family.signs, theta, low, high)
+                draw_ordered(own, family.parent_states, family.places, family.strides, family.signs, theta, low, high)
             elif len(family.kept) < len(family.cells):
                 own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta
