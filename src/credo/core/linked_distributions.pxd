@@ -5,7 +5,7 @@ cdef class LinkedDistributions:
     cdef public Py_ssize_t rows, components, statements
     cdef int64_t[::1] first_cell, touch_starts, touch_places, row_starts
     cdef int32_t[::1] linked, held, seen, family, following, component, touch_rows, row_distributions, statement, violations
-    cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order
+    cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order, slow
     cdef double[::1] theta, counts, base, strengths, bounds, coefficients, values, old_values, support
     cdef double[:, ::1] log_shares, norm, evidence, own_strengths
     cdef double[::1] level, odds, proposal, previous, shift, barred, alpha
@@ -21,6 +21,7 @@ cdef class LinkedDistributions:
     cdef Py_ssize_t draw_level(self) noexcept nogil
     cdef void prepare(self, Py_ssize_t d) noexcept nogil
     cdef void move_pair(self, Py_ssize_t d, Py_ssize_t k, Py_ssize_t l) noexcept nogil
+    cdef void move(self, Py_ssize_t d) noexcept nogil
     cdef void move_within(self, Py_ssize_t d) noexcept nogil
     cdef void begin_change(self) noexcept nogil
     cdef void change(self, Py_ssize_t d, const double* theta) noexcept nogil

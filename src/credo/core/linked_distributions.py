@@ -22,6 +22,7 @@ LEAST = cython.declare(cython.double, 1e-300)
 MOST_CHOSEN = cython.declare(cython.Py_ssize_t, 15)  # distributions that move together
 TRIES = cython.declare(cython.Py_ssize_t, 3)  # of Beta variates before a slice
 SHRINKS = cython.declare(cython.Py_ssize_t, 12)
+SLOW_ROUNDS = cython.declare(cython.Py_ssize_t, 4)  # of distributions that mix slowly, after one of all
 EVENTS = cython.declare(cython.double, 0.25)  # the share of comparisons whose events move in a round
 
 
@@ -88,7 +89,7 @@ class LinkedDistributions:
         unique = [sorted(set(each)) for each in links]
         self.link_starts = np.cumsum([0, *(len(each) for each in unique)]).astype(np.int32)
         self.links = np.array([e for each in unique for e in each], np.int32)
-        self.component = np.zeros(D, np.int32)
+        self.component, self.slow = np.zeros(D, np.int32), np.zeros(0, np.int32)
         self.norm, self.evidence, self.own_strengths = np.zeros((3, D, self.components))
         self.least_unseen, self.seen = least_unseen, np.asarray(seen, np.int32)
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
@@ -686,20 +687,31 @@ class LinkedDistributions:
                 for k in range(self.first_cell[d + 1] - self.first_cell[d]):
                     out[self.first_cell[d] + k] = self.alpha[k]
 
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def move(self, d: cython.Py_ssize_t) -> cython.void:
+        if self.held[d]:
+            return
+        self.move_within(d)
+        self.propose_jointly(d, True)
+        if self.link_starts[d + 1] > self.link_starts[d]:
+            self.propose_jointly(d, False)
+
+    def move_more(self, distributions):
+        """Move these more often than others from now on."""
+        self.slow = np.intersect1d(distributions, self.linked).astype(np.int32)
+
     def sweep(self, rounds: cython.Py_ssize_t):
-        """Move all of them so many times."""
+        """Move all of them so many times, and those that mix slowly more often."""
         i: cython.Py_ssize_t
-        d: cython.Py_ssize_t
         with cython.nogil:
             for _ in range(rounds):
                 for i in range(self.linked.shape[0]):
-                    d = self.linked[i]
-                    if self.held[d]:
-                        continue
-                    self.move_within(d)
-                    self.propose_jointly(d, True)
-                    if self.link_starts[d + 1] > self.link_starts[d]:
-                        self.propose_jointly(d, False)
+                    self.move(self.linked[i])
+                for _ in range(SLOW_ROUNDS):
+                    for i in range(self.slow.shape[0]):
+                        self.move(self.slow[i])
                 for i in range(self.rows):
                     if uniform(cython.address(self.random[0])) < EVENTS:
                         self.move_event(i)

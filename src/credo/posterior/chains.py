@@ -154,10 +154,15 @@ class Chain:
             self.families[family].set_doubt(parent, rising, falling)
 
     def move_more(self, doubtful: Flags) -> None:
-        """Move the bases of CPTs with doubtful cells, (cells of the layout,), more often in each step from now on.
+        """Move what has doubtful cells, (cells of the layout,), more often in each step from now on.
 
-        Where most are doubtful, all need more steps instead.
+        That is bases, and distributions that statements link. Where many are doubtful, all need more steps instead.
         """
+        linked = self._linked.linked_distributions
+        if len(linked):
+            own = np.logical_or.reduceat(doubtful[self.model.cells], self.model.first_cell[:-1])
+            if own[linked].sum() <= max(FEW_SLOW, len(linked) // 4):
+                self._linked.move_more(np.flatnonzero(own))
         slow = [number for number, each in enumerate(self.model.families) if doubtful[each.cells].any()]
         if len(slow) <= max(FEW_SLOW, len(self.model.families) // 4):
             for number in slow:

@@ -267,7 +267,10 @@ def _run(
         slow[cells] = doubtful
         for chain in chains:
             chain.move_more(slow)
-        more = np.empty((len(chains), min(2 * first, options.max_draws), len(cells)))
+        lacking = SMALLEST_SIZE / max(float(sizes[varying].min(initial=SMALLEST_SIZE)), 1.0)  # by which draws are few
+        growth = 2.0 if (mixed[varying] > LARGEST_R_HAT).any() else min(max(1.2 * lacking, 1.3), 2.0)
+        wanted = int(growth * first)
+        more = np.empty((len(chains), min(wanted, options.max_draws), len(cells)))
         more[:, :first] = kept
         longer = np.zeros((*more.shape[:2], truth.shape[2]), dtype=np.bool_)
         longer[:, :first] = truth
