@@ -8,7 +8,7 @@ of the CPTs involved; the blocks keep all other statements exactly:
 The term with ρ is the trust region: −Σ n·KL(θ⁰‖θ) pulls every distribution, of n rows, towards where it is. A step is
 taken where it lowers the exact penalty function Σ −w log θ + Σ μ·max(g, 0), with μ above the multipliers [nocedal and
 wright, 2006, ch. 18]; else g is corrected once at its end, then ρ grows. A fixed point is a local optimum. Where steps
-need no damping, tangents are taken ahead of them, at a point to which they seem to lead (`extrapolation.py`). In the
+need no damping, tangents are taken ahead of them, at a point to which they seem to lead (`extrapolated`). In the
 end the nearest point at which all statements hold is taken, whose distance shrinks quadratically from step to step.
 
 Where no θ satisfies the tangents, they are made soft for that step. A soft statement is a soft tangent.

@@ -123,14 +123,14 @@ def _one_sum_probabilities(
     return chosen, np.where(linear.equality[chosen], below - betainc(part, rest, low), one_sided)
 
 
-def _tail(gap: Numbers, variance: Numbers, proxy: Numbers) -> Numbers:
-    """The least of the two bounds on P(X − E X ≥ gap); one where the gap is not positive."""
-    gap = np.maximum(gap, 0.0)
+def _tail(distance: Numbers, variance: Numbers, proxy: Numbers) -> Numbers:
+    """The least of the two bounds on P(X − E X ≥ distance); one where the distance is not positive."""
+    distance = np.maximum(distance, 0.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        cantelli = variance / (variance + gap**2)
-        gaussian = np.exp(-(gap**2) / (2.0 * proxy))
+        cantelli = variance / (variance + distance**2)
+        gaussian = np.exp(-(distance**2) / (2.0 * proxy))
     found = np.minimum(cantelli, gaussian)
-    return np.asarray(np.where(gap > 0.0, np.nan_to_num(found, nan=0.0), 1.0), dtype=np.float64)
+    return np.asarray(np.where(distance > 0.0, np.nan_to_num(found, nan=0.0), 1.0), dtype=np.float64)
 
 
 def _product_tails(block: Block, number: int, concentration: Numbers, totals: Numbers) -> tuple[float, float, float]:
@@ -146,6 +146,10 @@ def _product_tails(block: Block, number: int, concentration: Numbers, totals: Nu
     variance = float(exponents**2 @ polygamma(1, own) - sums**2 @ polygamma(1, totals))
     if not np.isfinite(product.log_bound):
         return (1.0, 0.0, np.inf) if product.log_bound < 0.0 else (0.0, 1.0, -np.inf)
-    gap = mean - product.log_bound
-    bound = variance / (variance + gap**2) if gap else 1.0
-    return (1.0 if gap >= 0.0 else bound), (1.0 if gap <= 0.0 else bound), gap / max(variance, 1e-300) ** 0.5
+    distance = mean - product.log_bound
+    bound = variance / (variance + distance**2) if distance else 1.0
+    return (
+        (1.0 if distance >= 0.0 else bound),
+        (1.0 if distance <= 0.0 else bound),
+        distance / max(variance, 1e-300) ** 0.5,
+    )

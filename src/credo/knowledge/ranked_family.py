@@ -2,7 +2,7 @@
 
 `quality is a weighted mean of staff (3), budget (1) with spread 0.1` is a ranked node (`model/ranked_nodes.py`);
 `quality is interpolated by staff (3), budget (1) from worst 70%, 20%, 10% to best 5%, 15%, 80%` lies between two
-distributions (`model/interbeta.py`). Each distribution of the CPT weighs like some cases that were seen.
+distributions (`model/ranked_nodes.py`). Each distribution of the CPT weighs like some cases that were seen.
 """
 
 from __future__ import annotations

@@ -118,8 +118,8 @@ def _has_equal_states(network: Network, prepared: PreparedRows, theta: Numbers, 
     """Whether two states of a variable are the same to all its children."""
     views = []
     for child in children:
-        table = theta[prepared.layout.slice_of(child)].reshape(network.shape(child))
+        cpt = theta[prepared.layout.slice_of(child)].reshape(network.shape(child))
         axis = network.parents[child].index(name)
-        views.append(np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1))
+        views.append(np.moveaxis(cpt, axis, 0).reshape(cpt.shape[axis], -1))
     states = np.concatenate(views, axis=1)
     return len(np.unique(states, axis=0)) < len(states)

@@ -105,8 +105,8 @@ def execute(
         return counts, log_likelihood, evaluator.impossible
 
     pieces = range(len(cuts) - 1)
-    alone = plans.clique_cells.max() > LARGE_CLIQUES
-    results = map_in_threads(run_piece, pieces, threads=1 if alone else None)
+    single_threaded = plans.clique_cells.max() > LARGE_CLIQUES
+    results = map_in_threads(run_piece, pieces, threads=1 if single_threaded else None)
     counts, log_likelihood, _ = results[0]
     for more, likelihood, _ in results[1:]:
         counts += more
