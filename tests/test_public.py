@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import enum
+import importlib
 import inspect
 import itertools
 import pickle
@@ -36,23 +37,14 @@ def test_what_is_no_public_name_is_an_attribute_error() -> None:
         _ = credo.fitt
 
 
-def test_the_names_for_type_checkers_are_the_names_at_run_time() -> None:
-    for module in (credo, credo.results):
-        assert names_for_type_checkers(module) == {
-            (home, name) for home, names in module._HOMES.items() for name in names
-        }
-
-
-def names_for_type_checkers(module: ModuleType) -> set[tuple[str | None, str]]:
-    """The names that a module imports where only type checkers look, and the modules that define them."""
-    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
-    guarded = next(node for node in tree.body if isinstance(node, ast.If))
-    return {
-        (node.module, alias.name)
-        for node in ast.walk(guarded)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+@pytest.mark.parametrize("module", [credo, credo.results])
+def test_the_names_for_type_checkers_are_the_names_at_run_time(module: ModuleType) -> None:
+    stub = ast.parse(Path(str(module.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
+    seen = [(each.module, alias) for each in stub.body if isinstance(each, ast.ImportFrom) for alias in each.names]
+    assert {alias.asname for _, alias in seen} == set(module.__all__)
+    for home, alias in seen:
+        assert alias.name == alias.asname  # else checkers take it for an import of the stub's own
+        assert getattr(module, alias.name) is getattr(importlib.import_module(str(home)), alias.name)
 
 
 def test_there_are_few_names_and_few_arguments() -> None:

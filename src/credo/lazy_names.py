@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from credo.interrupts import uninterrupted
 
 
 def lazy_names(
-    module: str, homes: Mapping[str, Sequence[str]], modules: Sequence[str] = (), moved: Sequence[str] = ()
+    module: str, file: str, modules: Sequence[str] = (), moved: Sequence[str] = ()
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """The names of a module that are imported late, with its `__getattr__` and its `__dir__`.
 
@@ -19,14 +21,14 @@ def lazy_names(
     ----------
     module
         The name of the module, such as `credo`.
-    homes
-        For each module that defines public names, these names.
+    file
+        Where it is. The stub beside it (`.pyi`) imports the public names from where they are defined.
     modules
         Submodules that are attributes: `credo.plot.network(fit)` works after `import credo`.
     moved
         Public modules in which names are looked for that this module does not have, to say where they are.
     """
-    home_of = {name: home for home, names in homes.items() for name in names}
+    home_of = homes_of_names(file)
 
     def get(name: str) -> Any:
         if name in modules:
@@ -42,6 +44,13 @@ def lazy_names(
         raise AttributeError(message)
 
     return sorted(home_of), get, lambda: sorted({*sys.modules[module].__all__, *modules})
+
+
+def homes_of_names(file: str) -> dict[str, str]:
+    """The module that defines each name that the stub beside a file imports; names with underscores are left out."""
+    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = re.findall(r"^from (\S+) import (\w+) as \w+$", stub, re.MULTILINE)
+    return {name: home for home, name in imports if not name.startswith("_")}
 
 
 def _imported(module: str) -> Any:
