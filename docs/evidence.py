@@ -71,6 +71,57 @@ def accuracy() -> Figures:
     )
 
 
+def published_networks() -> Figures:
+    from experiments.published.report import read_trials
+
+    found = read_trials(EXPERIMENTS / "published" / "results" / "trials.csv").filter(pl.col("condition") == "none")
+    credo, laplace, bdeu = (found.filter(pl.col("method") == name) for name in ("credo", "laplace", "bdeu10"))
+
+    def held(kind: str) -> str:
+        return f"{credo[f'{kind} within 95%'].sum() / credo[kind].sum():.0%}"
+
+    return Figures(
+        f"weighted divergence {credo['weighted'].mean():.4f} over {credo['network'].n_unique()} networks, 30 and 100 "
+        f"rows; 95% intervals hold {held('numbers')} of CPT numbers, {held('shares')} of shares, {held('answers')} of "
+        "answers",
+        f"Laplace {laplace['weighted'].mean():.4f}, BDeu(10) {bdeu['weighted'].mean():.4f}",
+    )
+
+
+def sites() -> Figures:
+    found = results("sites/results/trials.csv").filter(pl.col("rows") == 20)
+    mean = {tuple(key): d for *key, d in found.group_by("alike", "method").agg(pl.col("divergence").mean()).iter_rows()}
+    kinds = sorted({kind for kind, _ in mean})
+
+    def each(method: str) -> str:
+        return ", ".join(f"{mean[kind, method]:.3f}" for kind in kinds)
+
+    return Figures(
+        f"divergence at sites of 20 rows that are more or less alike ({'; '.join(kinds)}): {each('credo')}",
+        f"rows pooled {each('pooled')}, alone {each('alone')}, related data sets {each('related')}",
+    )
+
+
+def questions() -> Figures:
+    found = results("questions/results/answers.csv").filter(pl.col("expert") == "right", pl.col("answers") == 3)
+    first = results("questions/results/answers.csv").filter(pl.col("expert") == "right", pl.col("answers") == 0)
+    share = {
+        (target, strategy): found.filter(pl.col("target") == target, pl.col("strategy") == strategy)["error"].mean()
+        / first.filter(pl.col("target") == target, pl.col("strategy") == strategy)["error"].mean()
+        for target in found["target"].unique()
+        for strategy in found["strategy"].unique()
+    }
+
+    def left(strategy: str) -> str:
+        one, all_of_it = share["probability", strategy], share["whole network", strategy]
+        return f"{one:.0%} of the error of a probability, {all_of_it:.0%} of the network's"
+
+    return Figures(
+        f"three answers leave {left('credo')}",
+        "; ".join(f"{name} {left(name)}" for name in ("by weight", "random")),
+    )
+
+
 def statements_hold() -> Figures:
     found = results("guo/results/kl.csv").group_by("method").agg(pl.col("violated").sum(), pl.len())
     at = {row["method"]: row for row in found.iter_rows(named=True)}
@@ -261,6 +312,21 @@ ROWS = (
         "bench:checks", checks),
     Row("report", "a report that loads nothing from elsewhere", "make bench JSON=1 ONLY=explain", "bench:explain",
         report),
+    Row("published networks", "close to the truth on published networks, with intervals that hold it",
+        "python -m experiments.published", "experiments/published/results/trials.csv", published_networks),
+    Row("studies", "takes an expert's numbers and published studies", "pytest tests/test_evidence_statements.py",
+        "tests/test_evidence_statements.py"),
+    Row("updates", "an update gives what learning from all rows gives", "pytest tests/test_updating.py",
+        "tests/test_updating.py"),
+    Row("sites", "sites that differ learn from each other", "python -m experiments.sites",
+        "experiments/sites/results/trials.csv", sites),
+    Row("fault trees", "gates and fault trees, exactly", "pytest tests/test_gates.py tests/io/test_open_psa.py",
+        "tests/io/test_open_psa.py"),
+    Row("questions", "asks an expert what helps most", "python -m experiments.questions",
+        "experiments/questions/results/answers.csv", questions),
+    Row("decisions", "decides as influence diagrams do, with how sure it is", "pytest tests/questions/test_decide.py",
+        "tests/questions/test_decide.py"),
+    Row("shared pages", "a shared page answers as credo does", "pytest tests/sharing", "tests/sharing"),
     Row("pictures", "pictures of CPTs, networks, knowledge, history and conflicts", "pytest tests/plot", "tests/plot"),
     Row("draws", "draws for ArviZ, and how far they can be trusted", "pytest tests/questions/test_labelled_draws.py",
         "tests/questions/test_labelled_draws.py"),
