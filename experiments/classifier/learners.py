@@ -182,12 +182,14 @@ RIVALS: dict[str, Make] = {
     "XGBoost": _xgboost,
     "CatBoost": _catboost,
     "explainable boosting": _explainable,
-    "LightGBM, tuned": _tuned_lightgbm,
-    "XGBoost, tuned": _tuned_xgboost,
-    "CatBoost, tuned": _tuned_catboost,
-    "explainable boosting, tuned": _tuned_explainable,
     "Gaussian process": _gaussian_process,
     "naive Bayes": _naive,
     "TAN, HDP smoothing": _tan,
 }
-LEARNERS: dict[str, Make] = {**CREDO, **RIVALS}
+TUNED: dict[str, Make] = {
+    "LightGBM, tuned": _tuned_lightgbm,
+    "XGBoost, tuned": _tuned_xgboost,
+    "CatBoost, tuned": _tuned_catboost,
+    "explainable boosting, tuned": _tuned_explainable,
+}
+LEARNERS: dict[str, Make] = {**CREDO, **RIVALS, **TUNED}
