@@ -9,7 +9,8 @@ from scipy.special import betaln, softmax
 pytest.importorskip("sklearn")
 
 from credo.sklearn import additive
-from credo.sklearn.additive import Curve, curve_of, learn_additive
+from credo.sklearn.additive import learn_additive
+from credo.sklearn.feature_columns import MOST_STEPS, Curve, curve_of
 from credo.sklearn.missing_features import SimilarRows
 
 ONES = np.ones
@@ -128,8 +129,8 @@ def test_curves_follow_what_a_feature_is() -> None:
     assert (two.line, two.points) == ((2.5, 2.0), ())
     assert curve_of(np.array([0.0, 1.0, 2.0]), ONES(3), 0, ordered=False).states == (0.0, 1.0, 2.0)
     many = curve_of(np.arange(1000.0), ONES(1000), 0, ordered=True)
-    assert len(many.points) == additive.MOST_STEPS
-    np.testing.assert_allclose(np.diff([0, *many.points, 999]), 1000 / (additive.MOST_STEPS + 1), atol=2)
+    assert len(many.points) == MOST_STEPS
+    np.testing.assert_allclose(np.diff([0, *many.points, 999]), 1000 / (MOST_STEPS + 1), atol=2)
 
 
 # What is missing -----------------------------------------------------------------------------------------------------

@@ -23,23 +23,19 @@ What is missing in a row is drawn too, given the class, the effects and how ofte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from scipy.special import gammaln, softmax
 
 from credo.core.additive_columns import AdditiveColumns
 from credo.posterior.chains import PriorConstants
+from credo.sklearn.feature_columns import Curve, Design, design_of
 from credo.sklearn.missing_features import SimilarRows
 from credo.small_products import product
 from credo.types import Indices, Numbers
 
-ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS = 12, 4, 15  # quantiles at which a curve may rise: more with more rows
-LANDMARKS, EIGENFUNCTIONS = 300, 30
-EIGENVALUE = 1e-6  # the smallest, as a share of the largest
-EIGENFUNCTION_SCALE = 0.6  # of the standard deviation of g, in units of the widths of features
 PRIOR = PriorConstants()
 STRENGTHS = (*PRIOR.following, *PRIOR.free)
 CENTRES, SPREADS = (-0.1, 0.0, -0.7), (0.7, 0.5, 0.5)  # of log widths: all features together, slopes and rests of each
@@ -56,77 +52,6 @@ FEWEST_DONORS = 30  # rows in which several features are known, to be drawn toge
 ROWS_AT_ONCE = 512
 ROWS_OF_CURVE = 200  # over which a curve is a mean
 SMALLEST = 1e-300
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The effect of one feature: its values become columns of the design."""
-
-    sign: int  # 1 and −1 for a stated direction, otherwise 0
-    line: tuple[float, float] | None  # centre and scale
-    ends: tuple[float, float] = (-np.inf, np.inf)  # the range of the training rows: no line is extended beyond it
-    points: tuple[float, ...] = ()
-    states: tuple[float, ...] = ()  # of a category without an order
-
-    @property
-    def groups(self) -> list[int]:
-        """Which scale the prior of each column has: 0 for lines and categories, 1 for steps."""
-        return [0] * (len(self.states) + (self.line is not None)) + [1] * len(self.points)
-
-    def columns(self, values: Numbers) -> Numbers:
-        """The design of a feature, (rows, columns), before it is centred; NaN where the value is missing."""
-        found = [np.where(np.isnan(values), np.nan, values == state) for state in self.states]
-        if self.line is not None:
-            found.append((np.clip(values, *self.ends) - self.line[0]) / self.line[1])
-        height = len(self.points) ** (1.0 if self.sign else 0.5)
-        found += [np.where(np.isnan(values), np.nan, values >= c) / height for c in self.points]
-        return np.stack(found, axis=1) * (self.sign or 1) if found else np.empty((len(values), 0))
-
-
-@dataclass(frozen=True, slots=True)
-class Interactions:
-    """What features do together, as columns of the design."""
-
-    places: Indices  # the columns of lines and categories, in which distances are measured
-    landmarks: Numbers  # (landmarks, places)
-    squared_length: float  # ℓ²
-    weights: Numbers  # (landmarks, eigenfunctions)
-    means: Numbers  # (eigenfunctions,)
-
-    def columns(self, design: Numbers) -> Numbers:
-        """The eigenfunctions at rows of the design, (rows, eigenfunctions)."""
-        squares = cdist(design[:, self.places], self.landmarks, "sqeuclidean")
-        near = np.exp(-squares / (2.0 * self.squared_length))
-        return np.asarray(EIGENFUNCTION_SCALE * (near @ self.weights - self.means))
-
-
-def curve_of(values: Numbers, weights: Numbers, sign: int, *, ordered: bool) -> Curve:
-    """The curve of a feature, from its values in the training rows; NaN stands for missing."""
-    known = ~np.isnan(values)
-    distinct, which = np.unique(values[known], return_inverse=True)
-    if len(distinct) < 2:
-        return Curve(sign, None)
-    if not ordered and len(distinct) > 2:
-        return Curve(0, None, states=tuple(distinct.tolist()))
-    counts = np.bincount(which, weights[known], minlength=len(distinct))
-    share = np.asarray(counts / counts.sum(), dtype=np.float64)
-    centre = float(share @ distinct)
-    ends = (float(distinct[0]), float(distinct[-1]))
-    if len(distinct) == 2:
-        return Curve(sign, (centre, ends[1] - ends[0]), ends)
-    scale = 2.0 * float(share @ (distinct - centre) ** 2) ** 0.5
-    return Curve(sign, (centre, scale), ends, _cut_points(distinct, np.cumsum(share), float(weights.sum())))
-
-
-def _cut_points(distinct: Numbers, shares: Numbers, total: float) -> tuple[float, ...]:
-    """Points between distinct values, with about as many rows between them."""
-    steps = int(np.clip(total / ROWS_OF_STEP, FEWEST_STEPS, MOST_STEPS))
-    middles = (distinct[1:] + distinct[:-1]) / 2
-    if len(middles) <= steps:
-        return tuple(middles.tolist())
-    wanted = np.arange(1, steps + 1) / (steps + 1)
-    places = np.abs(shares[:-1, None] - wanted).argmin(axis=0)
-    return tuple(middles[np.unique(places)].tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +101,13 @@ class AdditiveModel:
 
     def partial(self, feature: int, values: Numbers) -> Numbers:
         """The probability of each class if all rows had this value of a feature, (draws, values, classes)."""
-        rows = self.similar.table
-        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), ROWS_OF_CURVE)).round().astype(np.int64)]
+        table, weights = self.similar.table, self.similar.weights
+        some = np.linspace(0, len(table) - 1, min(len(table), ROWS_OF_CURVE)).round().astype(np.int64)
+        table, weights = table[some], weights[some] / weights[some].sum()
         found = []
         for value in values:
-            rows = rows.copy()
-            rows[:, feature] = value
-            found.append(self._of_base(self.effects.base(self.design.of(rows))).mean(axis=1))
+            table[:, feature] = value
+            found.append(np.einsum("srk,r->sk", self._of_base(self.effects.base(self.design.of(table))), weights))
         return np.stack(found, axis=1)
 
     def _of_base(self, base: Numbers) -> Numbers:
@@ -253,35 +178,6 @@ class AdditiveModel:
         return np.asarray(variates / variates.sum(axis=-1, keepdims=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """How a table of features becomes columns of numbers."""
-
-    curves: tuple[Curve, ...]
-    means: Numbers  # (columns of curves,)
-    interactions: Interactions | None
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """The features that have columns; others have no effect, missing or not."""
-        return np.array([bool(curve.groups) for curve in self.curves], dtype=np.bool_)
-
-    def of_curves(self, table: Numbers) -> Numbers:
-        """The columns of curves, centred, with missing values at the mean."""
-        return np.nan_to_num(_columns(self.curves, table) - self.means, nan=0.0)
-
-    def of(self, table: Numbers) -> Numbers:
-        """All columns, (rows, columns)."""
-        found = self.of_curves(table)
-        if self.interactions is not None:
-            found = np.hstack([found, self.interactions.columns(found)])
-        return found if found.shape[1] else np.zeros((len(table), 1))
-
-    def key(self, table: Numbers) -> Numbers:
-        """What makes two rows one configuration."""
-        return np.ascontiguousarray(table[:, self.used] + 0.0)
-
-
 def learn_additive(
     features: Sequence[Numbers],
     curves: Sequence[Curve],
@@ -294,15 +190,9 @@ def learn_additive(
     """Draw from the posterior. `labels` are numbers of classes; a stated direction is right with `reliability`."""
     rng = np.random.default_rng([seed, 4])
     table, labels, weights = _distinct(np.column_stack(features), labels, weights)
-    raw = _columns(curves, table)
-    totals = np.where(np.isnan(raw), 0.0, weights[:, None]).sum(axis=0)
-    means = np.nansum(raw * weights[:, None], axis=0) / np.maximum(totals, SMALLEST)
-    design = Design(tuple(curves), means, None)
     signs = [abs(curve.sign) for curve in curves if curve.groups]
     certain = reliability == 1.0 and any(signs)
-    if len(signs) > 1 and not certain:
-        lines = np.array([group for curve in curves for group in curve.groups]) == 0
-        design = replace(design, interactions=_interactions(design.of_curves(table), np.flatnonzero(lines), weights))
+    design = design_of(curves, table, weights, together=not certain)
     table, labels, weights = _one_by_one(table, labels, weights, design.used)
     incomplete = np.asarray(np.isnan(table[:, design.used]).any(axis=1))
     keys, first, which = np.unique(design.key(table[~incomplete]), axis=0, return_index=True, return_inverse=True)
@@ -329,7 +219,10 @@ def learn_additive(
             weights[incomplete],
             np.arange(len(keys), len(counts)),
         )
-    effects = _draw(columns, sizes, signs, counts, reliability, seed, missing)
+    effects, completed = _draw(columns, sizes, signs, counts, reliability, seed, missing)
+    if completed is not None:  # so that what is missing in a row can be what any row has there
+        table[incomplete] = completed
+        similar = SimilarRows(table[kept], weights[kept], ordered)
     by_key = {key.tobytes(): each for key, each in zip(keys, counts, strict=False)}
     return AdditiveModel(design, effects, by_key, similar, seed, not certain)
 
@@ -358,13 +251,14 @@ def _draw(
     reliability: float,
     seed: int,
     missing: IncompleteRows | None,
-) -> Effects:
-    """Draws of all effects, from a few chains."""
+) -> tuple[Effects, Numbers | None]:
+    """Draws of all effects, from a few chains, and the rows with missing values as they were completed last."""
     classes, width = counts.shape[1], columns.shape[1]
     work = len(columns) * (width * (1 if classes == 2 else classes) + 20)
     chains = int(np.clip(MOST_WORK // work, FEWEST_CHAINS, CHAINS))
     draws = int(np.clip(DRAWS * MOST_WORK // work, FEWEST_DRAWS, DRAWS))
-    kept = []
+    kept: list[tuple[Numbers, Numbers, Numbers, Numbers, Indices]] = []
+    completed: Completed | None = None
     for number in range(chains):
         base = AdditiveColumns(
             columns, sizes, classes, counts, STRENGTHS, PRIOR.least_unseen, len(PRIOR.following), np.array(CENTRES),
@@ -372,20 +266,28 @@ def _draw(
             reliability,
         )  # fmt: skip
         rng = np.random.default_rng([seed, 3, number])
-        completed: Numbers | None = None
+        completed = None
         for update in range(WARM_UP + draws):
             if missing is not None and update % DRAWN_EVERY == 0:
                 completed = missing.drawn(_effects([base.current()]), completed, rng)
-                base.set_rows(missing.places, completed)
+                base.set_rows(missing.places, completed.design)
             base.update(update < WARM_UP)
             if update >= WARM_UP:
                 kept.append(base.current())
-    return _effects(kept)
+    return _effects(kept), None if completed is None else completed.table
 
 
 def _effects(states: Sequence[tuple[Numbers, Numbers, Numbers, Numbers, Indices]]) -> Effects:
     intercepts, slopes, rests, shares, directions = (np.stack(each) for each in zip(*states, strict=True))
     return Effects(intercepts, slopes, rests, shares, directions)
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """Rows without missing values."""
+
+    table: Numbers  # (rows, features)
+    design: Numbers  # (rows, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,8 +301,8 @@ class IncompleteRows:
     weights: Numbers  # (rows,)
     places: Indices  # their configurations
 
-    def drawn(self, effects: Effects, before: Numbers | None, rng: np.random.Generator) -> Numbers:
-        """The rows completed, given their classes and one draw of the effects: designs, (rows, columns).
+    def drawn(self, effects: Effects, before: Completed | None, rng: np.random.Generator) -> Completed:
+        """The rows completed, given their classes and one draw of the effects.
 
         Drawn among values with their shares and the ones before, which keeps the posterior as it is, however few they
         are [Andrieu, Doucet and Holenstein, 2010].
@@ -412,14 +314,16 @@ class IncompleteRows:
             completed[np.ix_(rows, np.arange(WAYS), features)] = values[chosen]
         designs = self.design.of(completed.reshape(-1, completed.shape[-1])).reshape(len(self.table), WAYS, -1)
         if before is not None:
-            designs = np.concatenate([designs, before[:, None]], axis=1)
+            designs = np.concatenate([designs, before.design[:, None]], axis=1)
+            completed = np.concatenate([completed, before.table[:, None]], axis=1)
         base = effects.base(designs.reshape(-1, designs.shape[-1]))[0]
         follows = effects.follows()[0]
         chances = (follows * base + (1.0 - follows) / base.shape[-1]).reshape(*designs.shape[:2], -1)
         logs = np.log(np.take_along_axis(chances, self.labels[:, None, None], axis=-1)[..., 0]) * self.weights[:, None]
         cumulative = np.cumsum(softmax(logs, axis=1), axis=1)
         chosen = np.minimum((cumulative < rng.random((len(logs), 1))).sum(axis=1), logs.shape[1] - 1)
-        return np.ascontiguousarray(designs[np.arange(len(designs)), chosen])
+        rows = np.arange(len(designs))
+        return Completed(completed[rows, chosen], np.ascontiguousarray(designs[rows, chosen]))
 
 
 def _donors(
@@ -428,12 +332,16 @@ def _donors(
     """For rows with the same missing features: these, together if enough rows know all of them, values and shares."""
     missing = np.isnan(table) & used
     patterns, which = np.unique(missing, axis=0, return_inverse=True)
+    alone = missing.copy()
     found = []
     for number, pattern in enumerate(patterns):
-        own, features = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern)
-        together = (~np.isnan(similar.table[:, pattern]).any(axis=1)).sum() >= FEWEST_DONORS
-        for part in [features] if together else features[:, None]:
-            found.append((own, part, *similar.values(table[own], np.isin(np.arange(len(used)), part))))
+        if (~np.isnan(similar.table[:, pattern]).any(axis=1)).sum() >= FEWEST_DONORS:
+            own = np.flatnonzero(which.ravel() == number)
+            alone[own] = False
+            found.append((own, np.flatnonzero(pattern), *similar.values(table[own], pattern)))
+    for feature in np.flatnonzero(alone.any(axis=0)):
+        own = np.flatnonzero(alone[:, feature])
+        found.append((own, np.array([feature]), *similar.values(table[own], np.arange(len(used)) == feature)))
     return tuple(found)
 
 
@@ -470,24 +378,3 @@ def _log_marginal(shapes: Numbers, counts: Numbers) -> Numbers:
 
 def _mean(shapes: Numbers) -> Numbers:
     return np.asarray(shapes / shapes.sum(axis=-1, keepdims=True))
-
-
-def _interactions(design: Numbers, places: Indices, weights: Numbers) -> Interactions:
-    """The leading eigenfunctions over rows of the design."""
-    distinct = np.unique(design[:, places], axis=0)
-    count = min(len(distinct), LANDMARKS)
-    landmarks = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(np.int64)]
-    squares = cdist(landmarks, landmarks, "sqeuclidean")
-    length = float(np.median(squares[np.triu_indices(count, 1)])) if count > 1 else 1.0
-    values, vectors = np.linalg.eigh(np.exp(-squares / (2.0 * length)))
-    leading = np.flatnonzero(values > EIGENVALUE * values[-1])[::-1][:EIGENFUNCTIONS]
-    found = Interactions(
-        places, landmarks, length, vectors[:, leading] / values[leading] ** 0.5, np.zeros(len(leading))
-    )
-    return replace(found, means=np.average(found.columns(design), axis=0, weights=weights) / EIGENFUNCTION_SCALE)
-
-
-def _columns(curves: Sequence[Curve], table: Numbers) -> Numbers:
-    """The columns of all curves; NaN where the value is missing."""
-    found = [curve.columns(values) for curve, values in zip(curves, table.T, strict=True)]
-    return np.hstack([np.empty((len(table), 0)), *found])

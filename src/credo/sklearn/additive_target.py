@@ -10,8 +10,9 @@ import numpy as np
 
 from credo.io.column_values import checked_numbers
 from credo.io.columns import MISSING
-from credo.sklearn.additive import AdditiveModel, curve_of, learn_additive
+from credo.sklearn.additive import AdditiveModel, learn_additive
 from credo.sklearn.columns import Column
+from credo.sklearn.feature_columns import curve_of
 from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:

@@ -55,7 +55,8 @@ def effect_curves(target: AdditiveTarget, classes: Sequence[str], level: float) 
     columns: dict[str, list[object]] = {name: [] for name in ("class", "feature", "value", "number")}
     found: list[Numbers] = []
     for place, name in enumerate(target.names):
-        values = _values(target, place)
+        if not len(values := _values(target, place)):
+            continue  # no training row has a value
         texts = target.features.texts(name, values)
         draws = target.model.partial(place, values)  # (draws, values, classes)
         for number, label in enumerate(classes):

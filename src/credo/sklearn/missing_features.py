@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.small_products import product
-from credo.types import Numbers
+from credo.types import Flags, Indices, Numbers
 
 CLOSENESS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 MARGIN = 2.0  # of log-likelihood
 ALIKE = 0.5  # how far values are apart, in standard deviations, that count as predicted
-MOST_COMPARED = 300  # rows that choose λ
+MOST_COMPARED = 200  # rows that choose λ
 DIFFERENT = 2.0  # the squared distance of two categories, and to a value that is missing: that of two rows on average
 SMALLEST = 1e-300
 
@@ -33,12 +33,11 @@ class SimilarRows:
     weights: Numbers  # (rows,)
     ordered: tuple[bool, ...]  # of each feature, whether its values are numbers and not those of categories
 
-    def values(self, rows: Numbers, missing: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+    def values(self, rows: Numbers, missing: Flags) -> tuple[Numbers, Numbers]:
         """What the `missing` features may be, (values, features), and their shares for each row, (rows, values)."""
-        able = ~np.isnan(self.table[:, missing]).any(axis=1)
+        able = ~np.isnan(self.table[:, missing]).any(axis=1) & (self.weights > 0.0)
         if not missing.any() or not able.any():  # a value that no training row has stays missing, at the mean
             return np.full((1, int(missing.sum())), np.nan), np.ones((len(rows), 1))
-        able &= self.weights > 0.0
         donors, weights = self.table[able], self.weights[able]
         values, which = np.unique(donors[:, missing], axis=0, return_inverse=True)
         closeness = self._closeness(donors, weights, missing)
@@ -47,7 +46,7 @@ class SimilarRows:
         shares /= shares.sum(axis=1, keepdims=True)
         return values, product(shares, np.eye(len(values))[which.ravel()])
 
-    def _closeness(self, donors: Numbers, weights: Numbers, missing: NDArray[np.bool_]) -> float:
+    def _closeness(self, donors: Numbers, weights: Numbers, missing: Flags) -> float:
         kept = np.linspace(0, len(donors) - 1, min(len(donors), MOST_COMPARED)).round().astype(np.int64)
         some, weights = donors[kept], weights[kept]
         squares = self._squares(some, some, ~missing)
@@ -62,15 +61,27 @@ class SimilarRows:
         return CLOSENESS[best] if scores[best] > scores[0] + MARGIN else 0.0
 
     def _squares(self, rows: Numbers, donors: Numbers, among: NDArray[np.bool_]) -> Numbers:
-        """Squared distances in some features, (rows, donors)."""
-        found = np.zeros((len(rows), len(donors)))
-        for place in np.flatnonzero(among):
-            known = ~np.isnan(self.table[:, place])
-            variance = float(np.var(self.table[known, place])) if known.any() else 0.0
-            differences = rows[:, place, None] - donors[None, :, place]
+        """Squared distances in some features, (rows, donors): Σ x² − 2·Σ x·y + Σ y² over what is known in both."""
+        places = np.flatnonzero(among)
+        found = np.full((len(rows), len(donors)), DIFFERENT * len(places))
+        if not len(places):
+            return found
+        (one, one_known), (two, two_known) = self._coordinates(rows, places), self._coordinates(donors, places)
+        found += product(one**2, two_known.T) + product(one_known, (two**2).T) - 2.0 * product(one, two.T)
+        known = ~np.isnan(rows[:, places]), ~np.isnan(donors[:, places])
+        found -= DIFFERENT * product(known[0].astype(np.float64), known[1].astype(np.float64).T)
+        return np.asarray(np.maximum(found, 0.0))
+
+    def _coordinates(self, rows: Numbers, places: Indices) -> tuple[Numbers, Numbers]:
+        """Numbers in standard deviations and a coordinate for each category, 0 where unknown; and what is known."""
+        found = []
+        for place in places.tolist():
+            own = self.table[~np.isnan(self.table[:, place]), place]
             if self.ordered[place]:
-                squares = differences**2 / variance if variance > 0.0 else np.zeros_like(differences)
+                deviation = float(own.std()) if len(own) else 0.0
+                centre = float(own.mean()) if len(own) else 0.0
+                found.append((rows[:, place] - centre) / deviation if deviation else 0.0 * rows[:, place])
             else:
-                squares = np.where(differences == 0.0, 0.0, DIFFERENT)
-            found += np.where(np.isnan(differences), DIFFERENT, squares)
-        return found
+                found += [np.where(np.isnan(rows[:, place]), np.nan, rows[:, place] == v) for v in np.unique(own)]
+        coordinates = np.stack(found, axis=1)
+        return np.nan_to_num(coordinates, nan=0.0), (~np.isnan(coordinates)).astype(np.float64)
