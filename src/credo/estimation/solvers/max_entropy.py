@@ -22,10 +22,13 @@ def without_weight(tasks: Sequence[Task]) -> list[Indices]:
     if not tasks:
         return []
     found = [NONE] * len(tasks)
+    weights = np.concatenate([task.weights for task in tasks])
+    if weights.all():
+        return found
     firsts = starts_of([len(task.block.distributions) - 1 for task in tasks])
     starts = np.concatenate([task.block.distributions[:-1] for task in tasks])
     starts += np.repeat(starts_of([task.block.size for task in tasks])[:-1], np.diff(firsts))
-    empty = np.flatnonzero(np.add.reduceat(np.concatenate([task.weights for task in tasks]), starts) == 0)
+    empty = np.flatnonzero(np.add.reduceat(weights, starts) == 0)
     if not empty.size:
         return found
     owners = np.searchsorted(firsts, empty, side="right") - 1
