@@ -55,6 +55,7 @@ from credo.io.complete_rows import MISSING_VALUES, missing_value_findings
 from credo.io.complete_rows import complete_rows as only_complete_rows
 from credo.io.dataset import Dataset, Tables, no_data
 from credo.io.dialects import USUAL, format_of
+from credo.io.excel import rows_as_in_excel
 from credo.io.files import warn_caller
 from credo.io.missing_codes import SUSPECTED, seen_code_findings
 from credo.io.network_files import NetworkLike
@@ -195,12 +196,13 @@ def fit(
     started = perf_counter()
     if data is None:
         _require_nothing_about_rows(weights=weights, table_format=table_format, executor=executor)
-    source = None if data is None else gathered(data, table_format)
     others = (weights,) if isinstance(weights, str) else ()
-    with counting_through(source):
-        known, taken = knowledge_about(
-            network, knowledge, None if has_partitions(source) else table_of_states(source), others
-        )
+    with rows_as_in_excel(data, table_format):
+        source = None if data is None else gathered(data, table_format)
+        with counting_through(source):
+            known, taken = knowledge_about(
+                network, knowledge, None if has_partitions(source) else table_of_states(source), others
+            )
     _warn_of_codes(taken)
     request = Request(
         method,
@@ -214,9 +216,10 @@ def fit(
         memory_limit,
     )
     trail = (first_step(source, known, request),)
-    return learn(
-        known, source, request, taken, trail, weights=weights, executor=executor, progress=progress, started=started
-    )
+    with rows_as_in_excel(data, table_format):
+        return learn(
+            known, source, request, taken, trail, weights=weights, executor=executor, progress=progress, started=started
+        )
 
 
 def _sites_together(column: str) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -77,6 +78,14 @@ def test_all_wrong_cells_are_listed(ending: str, rows: str, ends: str, tmp_path:
     assert f'"abc" in {rows}.' in message
     assert '"xyz" in row' in message
     assert message.endswith(ends)
+
+
+@pytest.mark.parametrize("ask", [credo.fit, lambda text, data, **_: credo.check(text, data=data)])
+def test_rows_are_those_of_excel_where_codes_are_declared_too(ask: Any, tmp_path: Path) -> None:
+    path = write(table(["1", "n/a", "2", "<0.3", "3", "4", "6", "7"]), tmp_path, "xlsx")
+    text = TEXT.replace("0.3, 5", "0.2, 5") + "\nmissing values: n/a\n"
+    with pytest.raises(credo.DataError, match="Column crp, row 5: .*\nRows are numbered as in Excel."):
+        ask(text, path, method="ml")
 
 
 @pytest.mark.parametrize(("ending", "rows"), [("csv", "rows 2, 3"), ("frame", "rows 2, 3"), ("xlsx", "rows 3, 4")])

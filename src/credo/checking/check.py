@@ -26,6 +26,7 @@ from credo.explain.contradictions import contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
+from credo.io.excel import rows_as_in_excel
 from credo.io.network_files import NetworkLike
 from credo.io.several_tables import gathered
 from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_of
@@ -118,12 +119,11 @@ def check(
         raise OptionError("The network comes first, then the knowledge: check(network, knowledge).")
     if knowledge is None and not is_knowledge(network):
         raise OptionError("There is no knowledge to check: check(network, knowledge), or check(knowledge).")
-    data = None if data is None else gathered(data, table_format)
-    known, taken = knowledge_about(network, knowledge, data)
-    data = without_declared_codes(data, known.declarations)
     seed = resolve_seed(seed)
-    with reporting(progress) as notify:
-        found = _check(known, data, seed, notify)
+    with rows_as_in_excel(data, table_format), reporting(progress) as notify:
+        table = None if data is None else gathered(data, table_format)
+        known, taken = knowledge_about(network, knowledge, table)
+        found = _check(known, without_declared_codes(table, known.declarations), seed, notify)
     return replace(found, from_table=tuple(map(str, taken)))
 
 

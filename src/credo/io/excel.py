@@ -62,7 +62,7 @@ def read_sheet(path: Path, choose: Choose, table_format: TableFormat = USUAL) ->
 
 
 @contextmanager
-def rows_as_in_excel(table: Any) -> Iterator[None]:
+def rows_as_in_excel(table: Any, table_format: TableFormat | None = None) -> Iterator[None]:
     """Errors about cells of an Excel file number its rows as Excel does; those of other tables stay as they are."""
     try:
         yield
@@ -73,7 +73,7 @@ def rows_as_in_excel(table: Any) -> Iterator[None]:
         if not path.name.lower().endswith(EXCEL_ENDINGS):
             raise
         with _excel_errors(path), _workbook(path, data_only=True) as workbook:
-            sheet = _chosen_sheet(workbook, format_of(table).sheet, path)
+            sheet = _chosen_sheet(workbook, (table_format or format_of(table)).sheet, path)
             _, *numbers = [number for number, _ in _filled_rows(sheet, str(path))]
         raise cells_error(type(error), error.cells, numbers) from None
 
