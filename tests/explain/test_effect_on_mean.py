@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import credo
+from credo.explain import statement_effects
 from credo.explain.explanation import Effect
 
 HEAD = "variables a, y: no, yes\nvariable b: low, mid, high\ny depends on a, b\n"
@@ -104,3 +105,21 @@ def test_no_clock_decides_what_is_learned_again(monkeypatch: pytest.MonkeyPatch)
     assert "At least 4 statements shaped the result" in shown
     assert "Of 8 more it was not computed." in shown
     assert effects == [each.effect for each in fit.explain().statements]
+
+
+def test_what_short_chains_cannot_tell_is_not_called_no_change() -> None:
+    network = credo.Network({"a": ["no", "yes"], "b": ["no", "yes"]}, {"b": ["a"]})
+    rows = pl.DataFrame({"a": ["no", "yes"] * 10, "b": ["no", "no", "yes", "yes"] * 5})
+    problem = credo.fit(network, rows, "a raises b", method="cmap")._problem
+    assert problem is not None
+    size = problem.layout.size
+    for difference, error, expected in [
+        (0.005, 0.001, 0),  # no change that matters
+        (0.1, 0.01, 1),
+        (0.02, 0.01, 0),  # chance, and a larger change would be seen
+        (0.06, 0.03, None),  # chance, or a change of ten points
+        (0.06, 0.016, None),
+        (0.3, 0.03, 1),
+    ]:
+        found = statement_effects._changes(problem, np.full(size, difference), np.full(size, error), 0)
+        assert (None if found is None else min(len(found), 1)) == expected

@@ -38,6 +38,8 @@ from credo.types import Numbers
 LEAST_CHANGE = 1e-4  # of an optimum; below it a probability did not change
 LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matters to nobody
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
+LARGEST_ERROR = 0.015  # above it chains were too short for the error to be known itself: a change has to be twice as
+ERRORS_IF_LARGE = 6.0  # far from chance, and where there is none, nothing is known
 SHARE_OF_FIT = 0.5  # of the steps of the fit's chains: so many are made without statements, which take less time
 SHARE_OF_JOINT = 0.33  # the same where all other statements are kept
 LEAST_WORK = 150_000  # numbers that chains move in all, in small networks: less than half a second
@@ -205,7 +207,8 @@ def changes_of_means(
     """How the posterior mean changes if a statement is left out: by learning again without it, with the same method.
 
     `mean` is the fit's own. Statements are taken in the order of `first` while the work allows, and what was not
-    learned again is not in the result. A change counts where it exceeds the error of both means.
+    learned again is not in the result, nor what such chains cannot tell. A change counts where it exceeds the error of
+    both means.
     """
     assert problem.settings.method is not None
     found: dict[int, list[Change]] = {}
@@ -222,7 +225,9 @@ def changes_of_means(
             problem.layout.view(theta, name)[:] = solution.cpts[name].reshape(-1, solution.cpts[name].shape[-1])
         errors = np.hypot(own_errors, _errors(problem, solution.posterior))
         for number in round_:
-            found[number] = _changes(problem, np.abs(theta - mean), errors, number)
+            changes = _changes(problem, np.abs(theta - mean), errors, number)
+            if changes is not None:
+                found[number] = changes
     return found
 
 
@@ -323,9 +328,14 @@ def _errors(problem: Problem, posterior: Uncertainty) -> Numbers:
     return problem.layout.pack({name: errors.get(name, np.zeros(shapes[name])) for name in shapes})
 
 
-def _changes(problem: Problem, differences: Numbers, errors: Numbers, number: int) -> list[Change]:
-    """The changes of the distributions that share a block with the statement, the largest first."""
-    notable = np.where(differences > np.maximum(LEAST_CHANGE_OF_MEAN, ERRORS * errors), differences, 0.0)
+def _changes(problem: Problem, differences: Numbers, errors: Numbers, number: int) -> list[Change] | None:
+    """The changes of the distributions that share a block with the statement, the largest first.
+
+    None where there are none, and errors are so large that one of some percentage points would not be seen.
+    """
+    is_vague = errors > LARGEST_ERROR
+    least = np.maximum(LEAST_CHANGE_OF_MEAN, np.where(is_vague, ERRORS_IF_LARGE, ERRORS) * errors)
+    notable = np.where(differences > least, differences, 0.0)
     is_network_constraint = number in problem.model.constraints.network_statements
     blocks = [block for block in problem.model.blocks if is_network_constraint or number in block.statements]
     found: dict[tuple[str, int], float] = {}
@@ -338,4 +348,7 @@ def _changes(problem: Problem, differences: Numbers, errors: Numbers, number: in
             for index, amount in enumerate(problem.layout.view(notable, name).max(axis=-1).ravel().tolist()):
                 if amount > 0.0:
                     found[name, index] = amount
+    own = slice(None) if is_network_constraint else np.concatenate([block.parameters for block in blocks])
+    if not found and is_vague[own].any():
+        return None
     return sorted((Change(*place, amount) for place, amount in found.items()), key=lambda each: -each.amount)
