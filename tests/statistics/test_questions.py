@@ -214,3 +214,37 @@ def test_an_answer_depends_on_relevant_evidence_alone(seed: int) -> None:
     for name in relevant:  # each of them matters, whatever the others
         other = {**given, name: (next(state for state in network.states(name) if (state,) != given[name]),)}
         assert abs(answer(network, as_batch(network), Query({target: ()}, other))[0] - whole).max() > 1e-9
+
+
+@pytest.mark.parametrize("seed", [544, 1150, 1281, 1690, 2167, *range(40)])
+def test_marginals_under_cpts_with_very_small_numbers_equal_enumeration(seed: int) -> None:
+    """Adjoints would be 1/P(evidence), which such draws make infinite; their scale does not matter."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(4, 9))
+    names = [f"v{number}" for number in range(count)]
+    parents = {
+        names[i]: [names[j] for j in rng.choice(i, min(i, int(rng.integers(1, 3))), replace=False)]
+        for i in range(1, count)
+    }
+    network = Network({name: ["0", "1"] for name in names}, parents)
+    cpts = {}
+    for name in names:
+        shape = network.shape(name)[:-1]
+        small = 10.0 ** -rng.uniform(0, 300, size=shape)
+        small = np.where(rng.random(shape) < 0.4, rng.random(shape), small)
+        cpt = np.stack([1.0 - small, small], axis=-1)
+        cpts[name] = np.where((rng.random(shape) < 0.5)[..., None], cpt[..., ::-1], cpt)
+    evidence = {name: ("1" if rng.random() < 0.7 else "0",) for name in names if rng.random() < 0.5}
+    with np.errstate(all="raise", under="ignore"):
+        found = marginals(network, {name: cpt[None] for name, cpt in cpts.items()}, evidence)
+    logs = np.full((2,) * count, -np.inf)
+    for states in np.ndindex(*logs.shape):
+        at = dict(zip(names, states, strict=True))
+        if all(str(at[name]) == state for name, (state,) in evidence.items()):
+            numbers = [cpts[name][(*(at[parent] for parent in parents.get(name, ())), at[name])] for name in names]
+            logs[states] = np.log(numbers).sum() if min(numbers) > 0.0 else -np.inf
+    joint = np.exp(logs - logs.max())
+    for axis, name in enumerate(names):
+        expected = joint.sum(axis=tuple(other for other in range(count) if other != axis)) / joint.sum()
+        if logs.max() > -650.0:  # else P(evidence) itself is too small for a number
+            assert found[name][0] == pytest.approx(expected)

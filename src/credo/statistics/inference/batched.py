@@ -311,7 +311,8 @@ def beliefs(plan: Plan, sums: Sums) -> dict[int, Numbers]:
 
     The clique of the step that summed a variable out holds its factors, the messages into it and the adjoint of its
     own message; their product, summed over the others, is the variable's share of Z. Adjoints of messages are all that
-    is sent back, so that this takes about half the time of `gradients`.
+    is sent back, so that this takes about half the time of `gradients`; and because shares sum to one, adjoints are
+    known but for a factor, and are divided where they would leave the range of numbers.
     """
     given = len(plan.scopes) - len(plan.steps)
     back: dict[int, Numbers] = {}
@@ -320,7 +321,7 @@ def beliefs(plan: Plan, sums: Sums) -> dict[int, Numbers]:
     for number in reversed(range(len(plan.steps))):
         stop_if_asked()
         step, adjoint = plan.steps[number], back.pop(given + number)
-        divisor = sums.divisors[number]
+        divisor = _divisor(adjoint)
         if divisor is not None:
             adjoint = adjoint / _beside(divisor, adjoint)
         if step.variable is not None:
