@@ -56,8 +56,9 @@ def run_trial(job: Job) -> list[Record]:
     record["probabilities"] = int(sum(truth[each][..., 1:].size for each in compared))
     network = model.expansion.network
     true_network = network.with_cpts({**network.cpts, **truth})
-    record["answers"] = len(case.questions)
-    record["answers within 95%"] = sum(_answered(fit, true_network, question) for question in case.questions)
+    answered = [_answered(fit, true_network, question) for question in case.questions]
+    record["answers"] = sum(each is not None for each in answered)
+    record["answers within 95%"] = sum(each is True for each in answered)
     record["predictions"], record["predictions within 95%"] = _predicted(fit, true_network, case)
     places = [_places(found, each, truth[each], rng) for each in compared]
     record["places"] = " ".join(f"{place:.3f}" for place in np.concatenate([np.zeros(0), *places]))
@@ -169,9 +170,18 @@ def _places(found: PosteriorResult, name: str, truth: Numbers, rng: np.random.Ge
     return np.asarray((below + rng.random(below.shape) * equal)[..., 1:].ravel())
 
 
-def _answered(fit: credo.Fit, truth: credo.Network, question: str) -> bool:
+def _answered(fit: credo.Fit, truth: credo.Network, question: str) -> bool | None:
+    """Whether the interval holds the true answer; None if the truth never leads to what is given."""
+    true = _true_answer(truth, question)
     low, high = fit.query(question).interval
-    return bool(low <= query_network(truth, question).probability <= high)
+    return None if true is None else bool(low <= true <= high)
+
+
+def _true_answer(truth: credo.Network, question: str) -> float | None:
+    try:
+        return query_network(truth, question).probability
+    except credo.QueryError:
+        return None
 
 
 def _predicted(fit: credo.Fit, truth: credo.Network, case: Case) -> tuple[int, int]:
@@ -185,6 +195,7 @@ def _predicted(fit: credo.Fit, truth: credo.Network, case: Case) -> tuple[int, i
     held = []
     for row in frame.iter_rows(named=True):
         if row["state"] != fit.network.states(row["variable"])[0]:
-            true = query_network(truth, f"P({row['variable']}={row['state']} | {given})").probability
-            held.append(row["low"] <= true <= row["high"])
+            true = _true_answer(truth, f"P({row['variable']}={row['state']} | {given})")
+            if true is not None:
+                held.append(row["low"] <= true <= row["high"])
     return len(held), sum(held)
