@@ -18,9 +18,9 @@ HEAD = """# Do credible intervals hold the truth as often as they say?
 
 Truths are drawn from the prior of `posterior`, given the statements of a case, and data from the truths; values are
 missing completely at random. An interval of level L then holds the truth with probability L if the sampler is right.
-Under statements about single probabilities the model is modular: the prior does not learn from them, but these truths do,
-so that places need not be quite uniform. Intervals that end at 0, at 1 or at the limit of a statement hold a little more.
-`python -m experiments.calibration` makes this page, and continues where it was interrupted.
+Under statements about single probabilities the model is modular: the prior does not learn from them, but these truths
+do, so that places need not be quite uniform. Intervals that end at 0, at 1 or at the limit of a statement hold a little
+more. `python -m experiments.calibration` makes this page, and continues where it was interrupted.
 
 ## Probabilities of CPTs
 
