@@ -115,7 +115,7 @@ def exclusive(rng: Generator) -> Truth:
 
 
 def noisy_or(rng: Generator) -> Truth:
-    """Binary features that are causes, so that the CPT is averaged in."""
+    """Binary features that are causes, so that rows share configurations."""
     strengths, leak = rng.uniform(0.1, 0.7, FEATURES), rng.uniform(0.02, 0.2)
     return Truth(
         lambda x: np.asarray(1 - (1 - leak) * np.prod(1 - strengths * x, axis=1)), (1,) * FEATURES, binary=True
