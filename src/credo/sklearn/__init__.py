@@ -10,6 +10,7 @@ except ImportError:
 from credo.sklearn.classifier import KnowledgeClassifier
 from credo.sklearn.clustering import TiedClustering
 from credo.sklearn.columns import UnseenValueWarning
+from credo.sklearn.effects import DirectionResult
 from credo.sklearn.network_target import ManyFeaturesWarning
 
-__all__ = ["KnowledgeClassifier", "ManyFeaturesWarning", "TiedClustering", "UnseenValueWarning"]
+__all__ = ["DirectionResult", "KnowledgeClassifier", "ManyFeaturesWarning", "TiedClustering", "UnseenValueWarning"]

@@ -19,18 +19,29 @@ POINTS = 15  # of the curve of a number, at quantiles of the training rows
 
 @dataclass(frozen=True, slots=True)
 class DirectionResult:
-    """What became of a statement such as `age raises attack`."""
+    """What became of a statement such as `age raises attack`.
+
+    Attributes
+    ----------
+    statement, feature : str
+        The statement, and the feature that it is about.
+    probability, before : float
+        How probable it is that the statement is right, given the rows and before any row.
+    change, low, high : float
+        By how much the probability of the target's highest state changes from the lowest to the highest value of the
+        feature, with the ends of its interval.
+    difference : float
+        By how much predictions for training rows differ with and without the statement, on average.
+    """
 
     statement: str
     feature: str
-    probability: float  # that it is right, given the rows
-    before: float  # and before any row
-    change: (
-        float  # of the probability of the target's highest state, from the lowest to the highest value of the feature
-    )
-    low: float  # the ends of its interval
+    probability: float
+    before: float
+    change: float
+    low: float
     high: float
-    difference: float  # of predictions for training rows with and without the statement, on average
+    difference: float
 
     def __str__(self) -> str:
         """A sentence or two.
