@@ -34,8 +34,8 @@ from credo.estimation.methods import choose_method
 from credo.estimation.missing_draws import ExaminedRows
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
+from credo.estimation.shared_cpts import unshared
 from credo.estimation.solution import Solution, hidden_findings, impossible_data_findings, outside_findings
-from credo.estimation.unshared import unshared
 from credo.explain.contradictions import contradiction_findings, contradictions
 from credo.explain.doubting import (
     contradicted_experts,

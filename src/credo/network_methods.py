@@ -138,6 +138,6 @@ def from_data(
 
 def network_html(network: Network) -> str:
     """What a notebook shows of a network."""
-    from credo.drawing.network_html import network_html as html  # slow to import: only where it is shown
+    from credo.drawing.network_svg import network_html as html  # slow to import: only where it is shown
 
     return html(network)

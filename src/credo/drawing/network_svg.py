@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from credo.drawing.colours import css
 from credo.drawing.layered_layout import Point
 from credo.drawing.network_boxes import (
     HEAD_HEIGHT,
@@ -21,6 +22,7 @@ from credo.drawing.network_boxes import (
     network_picture,
     shortened,
 )
+from credo.errors import counted
 from credo.model.network import Network, Variable
 from credo.probability_texts import short_percent
 from credo.terminal import escape
@@ -161,3 +163,37 @@ def _rows(box: Box) -> list[str]:
     if intervals:
         shapes.append(f'<path class=i d="{intervals}"/>')
     return [f"<g class=d>{''.join([*shapes, *texts])}</g>"]
+
+
+# What a notebook shows ------------------------------------------------------------------------------------------------
+
+
+LARGE = 150  # variables above which there is no picture
+_STYLE = (
+    "<style>"
+    + css(".credo")
+    + ".credo{color:var(--ink);background:var(--paper);padding:.5em}.credo .wide{overflow:auto}"
+    ".credo svg:not(.net){max-width:100%;height:auto}.credo svg{display:block}"
+    ".credo svg text{fill:var(--ink);font:12px system-ui,sans-serif}"
+    ".credo svg .statement{fill:var(--panel);stroke:var(--bad)}"
+    ".credo svg .distribution{fill:var(--paper);stroke:var(--soft)}"
+    ".credo svg .edge{fill:none;stroke:var(--bad);stroke-width:1.5}" + NETWORK_STYLE + "</style>"
+)
+
+
+def network_html(network: Network) -> str:
+    """A network: its size and its picture."""
+    probabilities = sum(network.configurations(name) * len(network.states(name)) for name in network.names)
+    arrows = sum(len(network.parents[name]) for name in network.names)
+    size = f"{counted(len(network), 'variable')}, {counted(arrows, 'arrow')}, {probabilities:,} probabilities"
+    return framed(f"<p><strong>{escape(network.name)}</strong>: {size}</p>{picture(network)}")
+
+
+def picture(network: Network, bars: Bars | None = None) -> str:
+    """The picture of a network; nothing where it would be too large."""
+    return f'<div class="wide">{network_svg(network, bars)}</div>' if 0 < len(network) <= LARGE else ""
+
+
+def framed(content: str) -> str:
+    """HTML with the style that its pictures need."""
+    return f'{_STYLE}<div class="credo">{content}</div>'

@@ -28,8 +28,8 @@ from credo.estimation.learned_forms import forms_of, learned_findings, learned_f
 from credo.estimation.method import Method
 from credo.estimation.methods import METHODS, choose_method
 from credo.estimation.missing_draws import ExaminedRows, automatic
-from credo.estimation.near_cpts import near_cases
 from credo.estimation.problem import Data, Fold, Model, Problem, Settings
+from credo.estimation.shared_cpts import near_cases
 from credo.findings import Finding
 from credo.io.complete_rows import rows_left_out
 from credo.io.dataset import Dataset, concatenate

@@ -16,8 +16,7 @@ import numpy as np
 
 from credo.errors import OptionError, QueryError, listing
 from credo.knowledge.query import Query, as_query
-from credo.model.expansion import expand
-from credo.model.full_families import with_full_families
+from credo.model.expansion import expand, with_full_families
 from credo.model.network import Network
 from credo.plain_results import PlainResult
 from credo.posterior.cpt_answers import distribution_asked_for, intervals_asked_for

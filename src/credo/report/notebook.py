@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from credo.drawing.network_html import framed, picture
+from credo.drawing.network_svg import framed, picture
 from credo.questions.marginals import fit_marginals
 from credo.report.check_page import conflict_picture
 from credo.report.check_text import check_plain_text
