@@ -40,6 +40,15 @@ class Block:
         """How many parameters the block has."""
         return len(self.parameters)
 
+    def totals(self, values: Numbers) -> Numbers:
+        """For each parameter the sum of the values of its distribution."""
+        return np.asarray(np.add.reduceat(values, self.distributions[:-1])[self.distribution_of])
+
+    def normalised(self, theta: Numbers) -> Numbers:
+        """The same with every distribution summing to one, to the last bit that rounding allows."""
+        theta = np.maximum(theta, 0.0)
+        return np.asarray(theta / self.totals(theta), dtype=np.float64)
+
     @property
     def statements(self) -> tuple[int, ...]:
         """The statements that have constraints here."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 STANDARD_ERROR = 0.03  # of the mean, in standard deviations
-ROUNDING = 1e-12  # of a sum; linear programs keep sums to 1e-9 only
 _NOTHING = 1e-12
 _PIVOT = 1e-9
 
@@ -69,13 +68,6 @@ def uniform_mean(block: Block, seed: int, standard_error: float = STANDARD_ERROR
     return merged.shared(_mean_along_lines(merged.block, powers, seed, standard_error))
 
 
-def _normalised(block: Block, theta: Numbers) -> Numbers:
-    """Without what rounding leaves below zero and of sums."""
-    theta = np.maximum(theta, 0.0)
-    sums = np.add.reduceat(theta, block.distributions[:-1])[block.distribution_of]
-    return np.asarray(theta / sums if np.abs(sums - 1.0).max() > ROUNDING else theta, dtype=np.float64)
-
-
 def _equal(block: Block, interior: Interior) -> Flags:
     """Which constraints are equalities, if only in effect."""
     equal = block.linear.hard & block.linear.equality
@@ -107,10 +99,10 @@ def _mean_along_lines(block: Block, powers: Numbers, seed: int, standard_error: 
     log_bounds = np.array([product.log_bound for product in hard])
     start, pairs = _start(block, interior, products, log_bounds), _directions(block, interior)
     if not pairs.shape[0]:
-        return _normalised(block, start)
+        return block.normalised(start)
     slack = np.maximum(linear.bounds - linear.values(start), 0.0)
     if pairs.shape[0] == 1 and not hard and not powers.any():
-        return _normalised(block, start + _middle(start, slack, pairs.toarray()[0], matrix))
+        return block.normalised(start + _middle(start, slack, pairs.toarray()[0], matrix))
     lines = Lines(start, slack, powers, products, log_bounds, seed)
 
     def set_directions(directions: csr_array) -> None:
@@ -125,7 +117,7 @@ def _mean_along_lines(block: Block, powers: Numbers, seed: int, standard_error: 
         draws = np.array([lines.sweep(SPACING)[2] for _ in range(min(SNAPSHOTS, PER_DIRECTION * pairs.shape[0]))])
         directions = csr_array(vstack([pairs, _learned(draws)], format="csr"))
         set_directions(directions)
-    return _normalised(block, _converged(lines, directions.nnz, standard_error))
+    return block.normalised(_converged(lines, directions.nnz, standard_error))
 
 
 def _middle(start: Numbers, slack: Numbers, direction: Numbers, matrix: csr_array) -> Numbers:
@@ -164,13 +156,13 @@ def _learned(draws: Numbers) -> csr_array:
 
 
 def _start(block: Block, interior: Interior, products: csr_array, log_bounds: Numbers) -> Numbers:
-    """A point inside of everything."""
+    """A feasible point, at which no inequality holds with equality if it need not."""
     equal = _equal(block, interior)
 
     def polished(point: Numbers) -> Numbers:
         """The nearest point that keeps equalities to the last digit: linear programs keep them to 1e-9 only."""
         if not equal.any() and not len(interior.zero_parameters):
-            return _normalised(block, point)
+            return block.normalised(point)
         from scipy.sparse import csr_array, vstack
         from scipy.sparse.linalg import lsmr
 

@@ -89,13 +89,12 @@ def _others(
     Chains that start at one point and hardly move agree with each other, whatever the truth is.
     """
     rng = np.random.default_rng([problem.settings.seed, 0 if statements is None else len(statements)])
-    starts, found = problem.layout.distribution_starts(), []
+    found = []
     weights = 0.5 * (problem.vector() + 1.0)  # twice the variance, so that starts are farther apart than draws
-    lengths = np.diff(starts, append=problem.layout.size)
-    totals = np.repeat(np.add.reduceat(weights, starts), lengths)
+    totals = problem.layout.totals(weights)
     for _ in range(OTHERS):
         drawn = rng.standard_gamma(weights)
-        drawn /= np.repeat(np.add.reduceat(drawn, starts), lengths)
+        drawn /= problem.layout.totals(drawn)
         point = _point(problem, inside, totals * drawn + 1e-3, statements, wanted)
         if point is not None:
             found.append(point)

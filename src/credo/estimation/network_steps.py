@@ -446,7 +446,5 @@ class NetworkSteps:
 
 def normalised(weights: Numbers, layout: Layout) -> Numbers:
     """The distributions in proportion to the weights; zero where these are."""
-    starts = layout.distribution_starts()
-    sums = np.add.reduceat(weights, starts)
-    found: Numbers = weights / np.repeat(np.where(sums > 0.0, sums, 1.0), np.diff(starts, append=layout.size))
-    return found
+    sums = layout.totals(weights)
+    return np.asarray(weights / np.where(sums > 0.0, sums, 1.0))

@@ -186,7 +186,7 @@ def _shares_of_network_constraints(stated: Constraints, numbers: Sequence[int], 
         logs += np.log(rng.random(logs.shape)) / prior
         logs -= np.repeat(np.maximum.reduceat(logs, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
         theta = np.exp(logs)
-        theta /= np.repeat(np.add.reduceat(theta, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
+        theta /= layout.totals(theta)
         held += statements.true(theta, numbers).sum(axis=1)
         count += len(theta)
     return np.asarray((held + 0.5) / (count + 1.0))

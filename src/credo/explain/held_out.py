@@ -157,7 +157,7 @@ def _compare(problem: Problem, blocks: Sequence[Block], tasks: Sequence[_Task]) 
     with_knowledge, without_knowledge = np.zeros(len(blocks)), np.zeros(len(blocks))
     for task, estimate in zip(tasks, estimates, strict=True):
         block = blocks[task.block]
-        sums = np.add.reduceat(task.training, block.distributions[:-1])[block.distribution_of]
+        sums = block.totals(task.training)
         relative = np.divide(task.training, sums, out=np.zeros(block.size), where=sums > 0)
         with_knowledge[task.block] += task.held_out @ np.log(np.maximum(estimate.theta, LEAST_PROBABILITY))
         without_knowledge[task.block] += task.held_out @ np.log(np.maximum(relative, LEAST_PROBABILITY))

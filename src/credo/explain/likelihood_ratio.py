@@ -37,7 +37,7 @@ def chance_of_data(constraints: Constraints, counts: Numbers) -> float:
     for estimate in estimates:
         block = estimate.block
         own = counts[block.parameters]
-        totals = np.add.reduceat(own, block.distributions[:-1])[block.distribution_of]
+        totals = block.totals(own)
         seen = own > 0.0
         with np.errstate(divide="ignore"):
             ratio += 2.0 * float(own[seen] @ (np.log(own[seen] / totals[seen]) - np.log(estimate.theta[seen])))

@@ -213,6 +213,12 @@ class Layout:
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *starts])
 
+    def totals(self, vector: Numbers) -> Numbers:
+        """For each cell the sum of its distribution, (…, cells)."""
+        starts = self.distribution_starts()
+        lengths = np.diff(starts, append=vector.shape[-1])
+        return np.asarray(np.repeat(np.add.reduceat(vector, starts, axis=-1), lengths, axis=-1))
+
     def distribution_of(self, indices: Indices) -> Indices:
         """The number of the distribution that each parameter belongs to."""
         family = np.searchsorted(self.cell_starts, indices, side="right") - 1

@@ -100,8 +100,7 @@ def break_symmetry(
             if child in learned:
                 cells = prepared.layout.slice_of(child)
                 theta[cells] *= 1 + SPREAD * (generator.random(cells.stop - cells.start) - 0.5)
-    starts = prepared.layout.distribution_starts()
-    sums = np.repeat(np.add.reduceat(theta, starts), np.diff(starts, append=len(theta)))
+    sums = prepared.layout.totals(theta)
     # CPTs that are not learned stay as they are, to the last bit.
     for name in learned:
         cells = prepared.layout.slice_of(name)

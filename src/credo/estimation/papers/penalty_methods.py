@@ -222,14 +222,12 @@ class SoftObjective:
 
     def _start(self, weights: Numbers) -> Numbers:
         """Relative frequencies with one pseudo-count a distribution, because a softmax cannot leave zero."""
-        of = self.block.distribution_of
-        states = np.diff(self.block.distributions)[of]
-        totals = np.add.reduceat(weights, self.block.distributions[:-1])[of]
-        return np.asarray((weights + 1.0 / states) / (totals + 1.0), dtype=np.float64)
+        states = np.diff(self.block.distributions)[self.block.distribution_of]
+        return np.asarray((weights + 1.0 / states) / (self.block.totals(weights) + 1.0), dtype=np.float64)
 
     def _scale(self, penalised: PenalisedObjective, theta: Numbers) -> Numbers:
         """One over the root of the curvature of J in β: of the likelihood, and of violated constraints."""
-        totals = np.add.reduceat(penalised.task.weights, self.block.distributions[:-1])[self.block.distribution_of]
+        totals = self.block.totals(penalised.task.weights)
         violated = np.abs(penalised.multipliers(theta, 0.0)) > 0
         linear, width = self.block.linear, theta * (1.0 - theta)
         steep = self.squares.T @ np.where(violated, linear.confidences, 0.0)

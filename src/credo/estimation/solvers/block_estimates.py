@@ -15,7 +15,7 @@ from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
 from credo.estimation.solvers.max_entropy import most_entropic, without_weight
-from credo.estimation.solvers.tasks import Point, Task, merged_tasks, normalised
+from credo.estimation.solvers.tasks import Point, Task, merged_tasks
 from credo.types import Indices, Numbers
 
 # Which solver took a block, in words for findings.
@@ -76,7 +76,7 @@ def solve_certified(tasks: Sequence[Task], *, in_rounds: bool = True) -> list[Bl
     estimates = [_certified(task, point, unseen) for task, point, unseen in found]
     for k, each in enumerate(estimates):
         if each.task is not tasks[k]:
-            theta = normalised(expanded(k, each.theta), tasks[k].block)
+            theta = tasks[k].block.normalised(expanded(k, each.theta))
             certificate = certify(tasks[k], theta, each.multipliers)
             estimates[k] = replace(each, task=tasks[k], theta=theta, certificate=certificate)
     return estimates
@@ -133,7 +133,7 @@ def _made_feasible(estimate: BlockEstimate, inside: Numbers) -> BlockEstimate:
         missed = excess > 0.5 * VIOLATION_LIMIT
         share = float((excess[missed] / np.maximum(excess[missed] - room[missed], 1e-300)).max(initial=0.0))
         share = min(1.0, max(share, least))
-        theta = normalised((1.0 - share) * estimate.theta + share * inside, estimate.block)
+        theta = estimate.block.normalised((1.0 - share) * estimate.theta + share * inside)
         moved = replace(estimate, theta=theta, certificate=certify(task, theta, estimate.multipliers))
         if moved.certificate.violation <= VIOLATION_LIMIT:
             break

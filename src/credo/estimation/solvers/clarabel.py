@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from credo.estimation.solvers.certificate import certify
-from credo.estimation.solvers.tasks import Point, Task, normalised
+from credo.estimation.solvers.tasks import Point, Task
 from credo.types import Indices, Numbers
 
 LEAST_SUM = 0.5  # of a distribution in an answer; each sums to one up to the tolerance of the solver
@@ -86,6 +86,6 @@ def solve_with_clarabel(task: Task) -> Point | None:
     multipliers = np.zeros(len(constraints))
     multipliers[equal] = duals[sums.shape[0] : sums.shape[0] + len(equal)]
     multipliers[below] = duals[sums.shape[0] + len(equal) : sums.shape[0] + len(constraints)]
-    theta = normalised(theta, block)
+    theta = block.normalised(theta)
     certificate = certify(task, theta, multipliers)
     return Point(theta, multipliers, int(solution.iterations), True, certificate.violation, certificate.gap)

@@ -51,13 +51,6 @@ def widest_of(block: Block) -> int:
     return int(np.diff(block.distributions).max())
 
 
-def normalised(theta: Numbers, block: Block) -> Numbers:
-    """The same with every distribution summing to one, to the last bit that rounding allows."""
-    theta = np.maximum(theta, 0.0)
-    sums = np.add.reduceat(theta, block.distributions[:-1])
-    return np.asarray(theta / sums[block.distribution_of], dtype=np.float64)
-
-
 # Wide variables, with states merged that no constraint distinguishes --------------------------------------------------
 #
 # With T the sum of a class of n states, Σ w log θ is largest at θ = T·w/W, W = Σ w, and then W·log T plus a constant;

@@ -340,7 +340,7 @@ def _tilt(draws: TiedDraws, theta: Numbers) -> Numbers | None:
             logs = np.log(theta[cells]).sum(axis=1)
         # A value of probability zero stays impossible: rows say so, and this must not say the opposite.
         logs = np.where(np.isfinite(logs), logs, 0.0)
-        tilt[of, : len(cells)] = (1.0 - _sizes(relaxation)[of])[:, None, None] * logs
+        tilt[of, : len(cells)] = (1.0 - relaxation.members.factors.totals[of])[:, None, None] * logs
     return tilt
 
 
@@ -355,11 +355,5 @@ def _subtract_copies(draws: TiedDraws, chosen: Indices, counts: Numbers) -> None
         digits = scope.digits(layout.sizes)[chosen[relaxation.members.columns[factors.starts[of]]]]
         cells = layout.first_cells[list(scope.variables)] + digits  # (factors, chains, variables)
         chains = np.broadcast_to(np.arange(counts.shape[1])[:, None], cells.shape)
-        copies = np.broadcast_to((_sizes(relaxation)[of] - 1.0)[:, None, None], cells.shape)
+        copies = np.broadcast_to((relaxation.members.factors.totals[of] - 1.0)[:, None, None], cells.shape)
         np.subtract.at(counts, (cells, chains), copies)
-
-
-def _sizes(relaxation: Relaxation) -> Numbers:
-    """How many rows each tie has, (factors,)."""
-    factors = relaxation.members.factors
-    return np.asarray(np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0))

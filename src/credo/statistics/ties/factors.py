@@ -82,6 +82,11 @@ class Factors:
         """The factor of each member."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
+    @property
+    def totals(self) -> Numbers:
+        """How many rows each factor has, (factors,)."""
+        return np.asarray(np.add.reduceat(self.weights, self.starts[:-1]) if len(self) else np.zeros(0))
+
     def chosen(self, which: Flags) -> Factors:
         """Some of the factors."""
         members = which[self.factor]

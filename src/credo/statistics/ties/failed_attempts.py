@@ -43,7 +43,7 @@ def agreements_of(chance: Relaxation, sizes: Indices) -> tuple[Agreement, ...]:
     """The kinds of ties over rows without values, none of which are in two ties."""
     factors = chance.members.factors
     found: dict[tuple[int, int, int], int] = {}
-    totals = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
+    totals = factors.totals
     for number in range(len(factors)):
         key = (
             int(chance.members.columns[factors.starts[number]]),
@@ -64,7 +64,7 @@ def why_not_conditioned(chance: Relaxation) -> str:
         return (
             "rows are in several ties at once, on whose values together it is conditioned (tie_reading=joint is drawn)"
         )
-    totals = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
+    totals = factors.totals
     if (np.abs(totals - np.round(totals)) > WHOLE * np.maximum(totals, 1.0)).any():
         return "the weights of rows that are tied do not add up to a whole number"
     with np.errstate(over="ignore"):

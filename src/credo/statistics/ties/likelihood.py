@@ -122,7 +122,7 @@ class TiedData:
         """Each tie counts the CPTs of its variables once: P(x) is divided out for all members but one."""
         factors, layout = self.seen.members.factors, self.prepared.layout
         width = int(self.seen.states.max(initial=1))
-        members = np.add.reduceat(factors.weights, factors.starts[:-1]) if len(factors) else np.zeros(0)
+        members = factors.totals
         logs, parts = np.full((len(factors), width), -np.inf), []
         for number, scope in enumerate(factors.scopes):
             of = np.flatnonzero(factors.scope == number)
@@ -156,7 +156,7 @@ class TiedData:
         states = self.prepared.dataset.codes[factors.rows[factors.starts[:-1]], factors.variable]
         known = (states >= 0) & ~factors.differ
         cells = (self.prepared.layout.first_cells[factors.variable] + states)[known]
-        return cells, (np.add.reduceat(factors.weights, factors.starts[:-1]) - 1)[known]
+        return cells, (factors.totals - 1)[known]
 
 
 def tie_rows(
