@@ -456,3 +456,9 @@ def test_what_no_arrows_join_with_the_target_is_said_to_change_nothing() -> None
     assert answer.unconnected in str(answer)
     assert not network.query("P(a=yes | c=yes)").unconnected  # by b, which may be known
     assert not network.query("P(a=yes | b=yes)").unconnected
+
+
+def test_an_answer_about_a_variable_with_one_state_says_that_nothing_was_learned_about_others() -> None:
+    rows = pl.DataFrame({"a": ["no", "yes"] * 5, "b": ["no"] * 10})
+    answer = credo.fit("b depends on a", rows).query("P(b=no | a=yes)")
+    assert answer.unconnected.startswith("b has one state: nothing was learned about others")

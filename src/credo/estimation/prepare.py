@@ -110,7 +110,8 @@ def _require_small_cpts(knowledge: Knowledge, fixed: Sequence[str]) -> None:
         smaller = f"fewer parents, or causes that act independently (`{name_text(name)} is noisy-or of …`)"
         if numbers > LARGEST_CPT:
             raise NetworkError(f"{facts}; at most {LARGEST_CPT:,} can be learned. Give it {smaller}.")
-        warn_caller(f"{facts}. Few of them have data, and answers take long. Better: {smaller}.", LargeCPTWarning)
+        better = f"{smaller}; or a prior of few numbers (`{name_text(name)} is a weighted mean of …`)"
+        warn_caller(f"{facts}. Few of them have data, and answers take long. Better: {better}.", LargeCPTWarning)
 
 
 def prepare_model(

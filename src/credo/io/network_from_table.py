@@ -327,8 +327,7 @@ class _Choices:
         require_different_labels(name, labels)
         findings = doubtful_findings(values)
         if len(labels) == 1:
-            message = f"Column {name} holds one value only, {labels[0]}: it says nothing about other variables."
-            return Variable(name, labels), [Finding("constant", message, name), *findings]
+            return Variable(name, labels), findings  # `constant_findings` says so
         where = "the values in the table" if own is None else "the categories of its column"
         message = f"{name} has the states {listing(labels)}, {where}."
         return Variable(name, labels), [Finding("states", message, name), *findings]

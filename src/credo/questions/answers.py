@@ -164,13 +164,17 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
 
 
 def _unconnected_sentence(network: Network, asked: Query) -> str:
-    """That what is known cannot matter, where arrows join none of it with a target in any way."""
+    """That what is known cannot matter, where arrows join none of it with a target in any way, or that nothing can."""
     joined: set[str] = set()
     reached = set(asked.targets)
     while reached - joined:
         joined |= reached
         reached = {parent for name in joined for parent in network.parents[name]}
         reached |= {name for name in network.names if joined.intersection(network.parents[name])}
+    single = [name for name in asked.targets if len(network.states(name)) == 1]
+    if single:
+        have = "has one state" if len(single) == 1 else "have one state each"
+        return f"{listing(single)} {have}: nothing was learned about others, and nothing else could be the answer."
     apart = [name for name in (*asked.evidence, *asked.interventions) if name not in joined]
     if not apart:
         return ""
