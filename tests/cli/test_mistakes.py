@@ -154,3 +154,14 @@ def test_doubt_stands_alone_or_before_a_share(folder: Path) -> None:
     content = json.loads(doubted.stdout)
     assert content["statements"][0]["believed"] == 0.9
     assert content["experts"][0]["is_given"]
+
+
+def test_the_table_before_the_model(folder: Path) -> None:
+    done = run("learn", "patients.csv", "own.credo", folder=folder)
+    assert "The model comes before the table: credo learn own.credo patients.csv" in one_line(done.stderr)
+
+
+def test_evidence_in_the_place_of_a_table(folder: Path) -> None:
+    run("learn", "own.credo", "patients.csv", "--save", "own.fit", folder=folder)
+    done = run("decide", "own.fit", "smoker=yes", folder=folder)
+    assert 'What is known is given by an option: --given "smoker=yes"' in one_line(done.stderr)

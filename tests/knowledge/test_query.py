@@ -59,3 +59,9 @@ def test_evidence_from_python_may_be_numbers_and_lists() -> None:
     assert checked_evidence(NETWORK, {"do": 1, "smoke": ["no", "some"]}) == {"do": ("1",), "smoke": ("no", "some")}
     with pytest.raises(QueryError, match='no state "2"'):
         checked_evidence(NETWORK, {"do": 2})
+
+
+def test_the_example_of_a_mistake_has_variables_of_the_network() -> None:
+    network = Network({"glu": ["low", "high"], "type": ["No", "Yes"]}, {"type": ["glu"]})
+    with pytest.raises(QueryError, match=r"Write it like P\(type=Yes \| glu=high\), or P\(type \| do\(glu=high\)\)"):
+        parse_query(network, "type=Yes")

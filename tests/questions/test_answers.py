@@ -394,7 +394,8 @@ def test_evidence_may_be_a_text(exact: credo.Fit) -> None:
     }.items():
         with pytest.raises(QueryError) as caught:
             exact.most_probable(wrong)
-        assert str(caught.value).startswith(f"The evidence “{wrong}”: {message}. Write it like {{'xray': 'yes'}}")
+        own = "{'lung': 'yes', 'smoke': 'yes'}"
+        assert str(caught.value).startswith(f"The evidence “{wrong}”: {message}. Write it like {own}, or as a text")
     with pytest.raises(QueryError, match=r"Evidence is a mapping from variables to states, not \['xray'\]"):
         exact.most_probable(["xray"])  # type: ignore[arg-type]
 

@@ -132,7 +132,11 @@ def learned(model: Path, data: Path | None, written: TableFormat | None, as_json
     fit = saved_fit(model)
     if fit is not None:
         if data is not None:
-            raise OptionError(f"{model} has learned already. To test it on the rows of {data}: --held-out {data}")
+            if "=" in data.name:
+                raise OptionError(f'What is known is given by an option: --given "{data}"')
+            raise OptionError(
+                f"{model} has learned already: leave {data} out. (credo decide tests it on new rows: --held-out {data})"
+            )
         return fit
     if not is_knowledge_file(model):
         raise OptionError(

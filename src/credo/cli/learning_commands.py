@@ -424,12 +424,15 @@ def _tables(network: Path, data: list[str] | None) -> str | list[str] | None:
     """The table, or several; where one alone was given, the way to a first model of it."""
     from credo.errors import OptionError
     from credo.io.tables import is_table_file
+    from credo.knowledge.sources import is_knowledge_file
 
     if not data and is_table_file(network):
         raise OptionError(
             f"{network} is a table, and there is no model yet: credo start {network} writes a first one, which "
             "credo learn then takes before the table."
         )
+    if data and is_table_file(network) and is_knowledge_file(data[0]):
+        raise OptionError(f"The model comes before the table: credo learn {data[0]} {network}")
     return None if not data else data[0] if len(data) == 1 else data
 
 

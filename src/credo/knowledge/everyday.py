@@ -19,6 +19,7 @@ from credo.knowledge.declarations import DECLARATIONS
 from credo.knowledge.mistakes import EXAMPLES, Mistake, kinds
 from credo.knowledge.names import name_text, state_text, unquoted, without_comment
 from credo.knowledge.parse import parse_line
+from credo.knowledge.query import usual_event
 from credo.knowledge.statements import check_statements
 from credo.model.network import Network
 from credo.model.state_texts import state_of_interest
@@ -136,7 +137,7 @@ def _own_examples(network: Network) -> dict[str, str]:
     """What stands in the place of the examples' names: an arrow of the network, and states of its ends."""
     child = next((name for name in network.names if network.parents[name]), network.names[-1])
     parents = network.parents[child] or tuple(name for name in network.names if name != child)[:1] or (child,)
-    event, given = _event(child, network), _event(parents[0], network)
+    event, given = usual_event(child, network), usual_event(parents[0], network)
     families = ", ".join(f"{{{name_text(each)}}}" for each in parents)
     return {
         "event": event,
@@ -157,7 +158,7 @@ class _Item(NamedTuple):
     said: str = ""  # empty for the variable alone
 
     def event(self, network: Network) -> str:
-        return f"{name_text(self.variable)}{self.said}" if self.said else _event(self.variable, network)
+        return f"{name_text(self.variable)}{self.said}" if self.said else usual_event(self.variable, network)
 
     def otherwise(self, network: Network) -> str:
         """The opposite of the event."""
@@ -172,11 +173,6 @@ class _Item(NamedTuple):
 
 _RELATION = "==?|!=|≠|<=|>=|<|>|≤|≥"
 _OPPOSITE = {"=": "!=", "!=": "=", ">=": "<", "<": ">=", ">": "<=", "<=": ">"}
-
-
-def _event(name: str, network: Network) -> str:
-    states = network.states(name)
-    return f"{name_text(name)}={state_text(states[state_of_interest(states)])}"
 
 
 def _alternatives(words: Sequence[str]) -> str:
@@ -214,7 +210,7 @@ def marked(code: str, network: Network) -> tuple[str, list[_Item]]:
             word = found["alone"].casefold()
             if word not in owners:
                 name = derived[word]
-                return _added(_Item(name, _event(name, network)[len(name_text(name)) :]), items)
+                return _added(_Item(name, usual_event(name, network)[len(name_text(name)) :]), items)
             name = owners[word][0]
             return _added(_Item(name, _said(network, name, "=", found["alone"])), items)
         name = by_name[found["name"].casefold()]
@@ -605,7 +601,7 @@ class _Line(NamedTuple):
         states = self.network.states(item.variable)
         if not item.said or len(states) != 2 or item.said[:1] != "=":
             return None if item.said else True
-        return item.event(self.network) == _event(item.variable, self.network)
+        return item.event(self.network) == usual_event(item.variable, self.network)
 
     def influence(self, verb: str) -> str:
         """`smoke raises cough`; where states are named that are not the higher of two, two probabilities."""

@@ -18,18 +18,45 @@ from credo.io.number_columns import outside_message
 from credo.io.tables import is_missing
 from credo.knowledge.expressions import INEQUALITIES
 from credo.knowledge.mistakes import describe
-from credo.knowledge.names import Threshold
+from credo.knowledge.names import Threshold, name_text, state_text
 from credo.knowledge.network_names import check_threshold, states_beyond
 from credo.model.network import Network
-from credo.model.state_texts import is_number
+from credo.model.state_texts import is_number, state_of_interest
 from credo.types import MISSING
 
 # The parts of a question: a quoted name, a bare one as in knowledge files, or one sign.
 _TOKEN = re.compile(
     r"""\s*(?:(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<word>[+\-]?\.?\w+(?:[.\-/]+\w+)*\+?)|(?P<sign>[<>]=?|[≤≥(){}|,=]))"""
 )
-_EVIDENCE_SHAPE = "Write it like {'xray': 'yes'}, or as a text like xray=yes, smoke=no."
-_SHAPE = "Write it like P(lung=yes | xray=yes), or P(lung | do(smoke=no)) for all states of lung."
+
+
+def _shape(network: Network) -> str:
+    """How a question is written, with variables of the network."""
+    child, parent = _example(network)
+    given = "" if parent == child else f" | {usual_event(parent, network)}"
+    do = "" if parent == child else f" | do({usual_event(parent, network)})"
+    name = name_text(child)
+    return f"Write it like P({usual_event(child, network)}{given}), or P({name}{do}) for all states of {name}."
+
+
+def _evidence_shape(network: Network) -> str:
+    """The same of evidence."""
+    names = dict.fromkeys(_example(network))
+    states = {name: network.states(name) for name in names}
+    mapping = {name: own[state_of_interest(own)] for name, own in states.items()}
+    return f"Write it like {mapping}, or as a text like {', '.join(usual_event(name, network) for name in names)}."
+
+
+def _example(network: Network) -> tuple[str, str]:
+    """A variable and a parent of it, if there is an arrow; else two variables, or one twice."""
+    child = next((name for name in network.names if network.parents[name]), network.names[-1])
+    return child, next(iter(network.parents[child]), network.names[0])
+
+
+def usual_event(name: str, network: Network) -> str:
+    """`lung=yes`: a variable with the state that people ask about."""
+    states = network.states(name)
+    return f"{name_text(name)}={state_text(states[state_of_interest(states)])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +107,7 @@ def as_query(network: Network, question: object) -> Query:
             {name: states[0] for name, states in interventions.items()},
         )
     if not isinstance(question, str):
-        raise QueryError(f"A question is a text, not {question!r}. {_SHAPE}")
+        raise QueryError(f"A question is a text, not {question!r}. {_shape(network)}")
     return parse_query(network, question)
 
 
@@ -92,13 +119,15 @@ def as_evidence(network: Network, evidence: object) -> dict[str, tuple[str, ...]
     if evidence is None:
         return {}
     if isinstance(evidence, str):
-        return _Reader(network, evidence, "evidence", _EVIDENCE_SHAPE).given()
+        return _Reader(network, evidence, "evidence", _evidence_shape(network)).given()
     if not isinstance(evidence, Mapping):
-        raise QueryError(f"Evidence is a mapping from variables to states, not {evidence!r}. {_EVIDENCE_SHAPE}")
+        raise QueryError(
+            f"Evidence is a mapping from variables to states, not {evidence!r}. {_evidence_shape(network)}"
+        )
     found = checked_evidence(network, {name: value for name, value in evidence.items() if not is_missing(value)})
     for name, states in found.items():
         if not states:
-            raise QueryError(f"Evidence about {name} names no state. {_EVIDENCE_SHAPE}")
+            raise QueryError(f"Evidence about {name} names no state. {_evidence_shape(network)}")
     return found
 
 
@@ -116,9 +145,9 @@ def checked_evidence(network: Network, evidence: Mapping[str, object]) -> dict[s
 class _Reader:
     """Reads one question from left to right."""
 
-    def __init__(self, network: Network, text: str, kind: str = "question", shape: str = _SHAPE) -> None:
+    def __init__(self, network: Network, text: str, kind: str = "question", shape: str = "") -> None:
         self.network = network
-        self.text, self.kind, self.shape = text, kind, shape
+        self.text, self.kind, self.shape = text, kind, shape or _shape(network)
         self.tokens = list(self._split())
         self.place = 0
 
