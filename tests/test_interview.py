@@ -122,7 +122,7 @@ def test_how_sure_somebody_is_becomes_a_confidence(folder: Path) -> None:
 
 def test_a_gate_is_asked_for_and_written_as_what_the_variable_is(tmp_path: Path) -> None:
     (tmp_path / "clinic.credo").write_text("variables a, b, top: no, yes\ntop depends on a, b\n")
-    rows = [(a, b, "yes" if "yes" in (a, b) else "no") for a in ("no", "yes") for b in ("no", "yes")] * 10
+    rows = [(a, b, "yes" if "yes" in (a, b) else "no") for a in ("no", "yes") for b in ("no", "yes")] * 3
     pl.DataFrame(rows, schema=["a", "b", "top"], orient="row").write_csv(tmp_path / "patients.csv")
     fit = credo.fit(tmp_path / "clinic.credo", tmp_path / "patients.csv")
     gates = [each for each in fit.next_questions("P(top=yes)", count=100).questions if each.kind == "gate"]
