@@ -168,3 +168,23 @@ def test_what_is_missing_is_predicted_from_what_is_known() -> None:
     low, high = model.means([np.array([-1.0, 1.0]), np.full(2, np.nan)])[:, 1]
     assert low < 0.1
     assert high > 0.9
+
+
+def test_rows_that_all_miss_something_complete_each_other() -> None:
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(3, 90))
+    labels = (table[0] > 0).astype(int)
+    table[rng.integers(0, 3, 90), np.arange(90)] = np.nan
+    curves = [curve_of(values, ONES(90), 0, ordered=True) for values in table]
+    model = learn_additive(list(table), curves, labels, ONES(90), 0, 0.9)
+    assert not np.isnan(model.similar.table).any()
+    low, high = model.means([np.array([-1.0, 1.0]), np.full(2, np.nan), np.full(2, np.nan)])[:, 1]
+    assert high > low + 0.4
+
+
+def test_features_without_effects() -> None:
+    labels = np.array([0] * 3 + [1] * 9)
+    constant, unknown = np.ones(12), np.full(12, np.nan)
+    curves = [curve_of(values, ONES(12), 1, ordered=True) for values in (constant, unknown)]
+    model = learn_additive([constant, unknown], curves, labels, ONES(12), 0, 0.9)
+    assert model.means([np.array([1.0, 5.0]), unknown[:2]])[:, 1] == pytest.approx([0.72, 0.72], abs=0.05)

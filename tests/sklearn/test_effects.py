@@ -79,6 +79,15 @@ def test_more_classes_have_a_curve_each() -> None:
     assert low[0] > 0.5 > low[-1]
 
 
+def test_a_feature_without_values_has_no_curve() -> None:
+    features, target = patients(40)
+    features["weight"] = np.nan
+    model = KnowledgeClassifier("weight raises ill").fit(features, target)
+    assert "weight" not in model.effect_curves()["feature"].to_list()
+    (weight,) = model.statement_results()
+    assert (weight.probability, weight.change) == (pytest.approx(0.9), 0.0)
+
+
 def test_one_network_has_no_curves() -> None:
     features, target = patients(40)
     model = KnowledgeClassifier(KNOWLEDGE, method="cmap").fit(features, target)
