@@ -293,7 +293,7 @@ def learn(
             with _explaining(problem, known):
                 estimate = partial(_estimate, examined=table.examined)
                 try:
-                    solution = with_evidence(problem, evidence, estimate)
+                    solution = with_evidence(problem, evidence, estimate(problem), estimate)
                 except SamplingError:
                     if add_rows or not any(map(can_be_rows, evidence)):
                         raise

@@ -21,9 +21,9 @@ MOST_NUMBERS = 20_000_000  # in all draws together, where more are made because 
 
 
 def with_evidence(
-    problem: Problem, records: Sequence[EvidenceRecord], estimate: Callable[[Problem], Solution]
+    problem: Problem, records: Sequence[EvidenceRecord], solution: Solution, estimate: Callable[[Problem], Solution]
 ) -> Solution:
-    """The estimate, with draws weighed by evidence that counts cannot express; more draws where few would be left.
+    """The solution, with draws weighed by evidence that counts cannot express; more draws where few would be left.
 
     Raises
     ------
@@ -33,7 +33,6 @@ def with_evidence(
     method = problem.settings.method
     assert method is not None
     others = [record for record in records if not _is_added(record, problem)]
-    solution = estimate(problem)
     if not others or not method.uses_knowledge:
         return solution
     statements = listing([f"statement {number + 1}" for number in sorted({each.statement for each in others})])
