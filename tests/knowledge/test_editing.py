@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from importlib import resources
+
 import pytest
 
 import credo
 from credo import NetworkError
 from credo.knowledge import editing
+from credo.knowledge.parse import parse
 from tests.helpers.amounts import seeds
 
 TEXT = """# A clinic
@@ -195,3 +199,13 @@ def test_bounds_become_a_statement(low: float, high: float, about: float | None,
 
 def test_an_arrow_becomes_a_statement() -> None:
     assert editing.statement_text("raises", parent="a b", child="c") == '"a b" raises c'
+
+
+def test_every_word_of_the_language_can_be_a_name() -> None:
+    grammar = resources.files("credo.knowledge").joinpath("grammar.lark").read_text(encoding="utf-8")
+    for word in {each.lower() for each in re.findall("[A-Za-z]{2,}", grammar)}:
+        text = editing.add_arc(editing.add_variable("variable zz: no, yes\n", word, ["no", "yes"]), "zz", word)
+        text += editing.statement_text("does not affect", parent="zz", child=word) + "\n"
+        text = editing.add_arc(editing.add_variable(text, "zzz", [word, f"{word}2"]), word, "zzz")
+        text += editing.statement_text("raises", parent=word, child="zzz") + "\n"
+        assert parse(text).mistakes == (), text

@@ -13,7 +13,8 @@ from credo.knowledge.mistakes import LineMistake, python_error
 # Words of the grammar: as names they are quoted, so that a reader never has to guess which is meant.
 KEYWORDS = frozenset(
     (
-        *("p", "and", "by", "differ", "in", "is", "lowers", "of", "on", "order", "raises", "rows", "share"),
+        *("p", "and", "by", "depends", "differ", "do", "does", "has", "have", "in", "is", "lower", "lowers", "of"),
+        *("on", "order", "raise", "raises", "rows", "share", "synergise", "synergises", "synergize", "synergizes"),
         *("then", "through", "variable", "variables", "with", "within", "worth"),
     )
 )
