@@ -102,7 +102,7 @@ const NO_EDGES = [];
 const TIPS = Object.fromEntries(
   ["raises", "lowers", "neutral"].map((kind) => [kind, { type: MarkerType.ArrowClosed, markerUnits: "userSpaceOnUse", width: 20, height: 20, color: `var(--${kind})` }]),
 );
-const MEANING = { raises: "raises", lowers: "lowers", neutral: "neither raises nor lowers throughout" };
+const MEANING = { raises: "raises", lowers: "lowers", neutral: "neither clearly raises nor clearly lowers" };
 
 const focusVariable = (name) => document.querySelector(`.react-flow__node[data-id="${CSS.escape(name)}"] .name`)?.focus({ preventScroll: true });
 

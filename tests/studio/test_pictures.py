@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import polars
 import pytest
 
 import credo
 from credo.drawing.network_boxes import influence, strength
 from credo.drawing.page_picture import NARROWEST, WIDEST, group_box, picture_data, picture_key
 from credo.knowledge.labels import Labels
+from credo.questions.question_draws import arrow_kinds
 from credo.shipped import example
 from tests.studio.harness import Studio
 
@@ -119,6 +121,14 @@ def test_a_tiny_reversal_does_not_hide_a_direction() -> None:
         name: influence(network.with_cpts({"age": [1 / 3] * 3, "ill": cpt}), "age", "ill") for name, cpt in cpts.items()
     }
     assert found == {"tiny": "raises", "real": "neutral", "flat": "neutral"}
+
+
+def test_a_direction_that_the_draws_do_not_agree_on_is_not_shown() -> None:
+    network = credo.Network({"a": ["0", "1"], "b": ["0", "1"]}, {"b": ["a"]})
+    rows = polars.DataFrame({"a": ["0", "0", "1", "1"] * 10, "b": ["0", "0", "0", "1"] * 10})
+    kinds = [arrow_kinds(credo.fit(network, data))["a", "b"] for data in (None, rows.head(4), rows)]
+    assert kinds == ["neutral", "neutral", "raises"]
+    assert arrow_kinds(credo.fit(network, None, "a lowers b"))["a", "b"] == "lowers"
 
 
 def test_the_strength_of_an_arrow_is_how_far_its_child_moves() -> None:

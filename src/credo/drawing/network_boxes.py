@@ -15,6 +15,7 @@ from credo.knowledge.state_order import state_order
 from credo.model.network import Network, Variable
 from credo.model.state_texts import plain
 from credo.probability_texts import short_percent
+from credo.types import Numbers
 
 PADDING = 8.0
 HEAD_HEIGHT = 22.0
@@ -26,6 +27,7 @@ LONG_NAME, LONG_STATE = 24, 14  # letters that are shown
 MOST_ROWS = 6  # states that are shown; of more, the most probable
 LARGE_CPT = 1_000_000  # probabilities of a CPT whose influences are not computed
 SMALL_REVERSAL, SMALL_SHARE = 0.02, 0.05  # of changes against a direction: the largest, and all of them together
+CLEAR = 0.9  # of draws that have a direction, where it is shown
 MOST_LINES = 3  # of a name that is seen from afar
 
 
@@ -165,25 +167,34 @@ def _divided(pieces: Sequence[str], count: int) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def influence(network: Network, parent: str, child: str) -> str:
+def influence(network: Network, parent: str, child: str, draws: Numbers | None = None) -> str:
     """Whether a parent raises or lowers its child whatever its other parents are: "raises", "lowers" or "neutral".
 
     The distributions of a child from low to high are compared by their cumulative sums. Learned numbers are never
-    exact: small reversals that are a small part of all changes do not count.
+    exact: small reversals that are a small part of all changes do not count. With draws of the CPT, (draws, parents…,
+    child), a direction has to be that of nearly all of them.
     """
     if not _has_small_cpt(network, child):
         return "neutral"
-    low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
-    cumulative = np.cumsum(network.cpt_array(child)[..., low_to_high], axis=-1)[..., :-1]
-    axis = network.parents[child].index(parent)
-    steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]
-    change = np.diff(cumulative.take(steps, axis=axis), axis=axis)
+    change = _changes(network, parent, child, network.cpt_array(child))
     up, down = np.maximum(-change, 0.0), np.maximum(change, 0.0)
     for word, own, other in (("raises", up, down), ("lowers", down, up)):
         is_small = other.max(initial=0.0) <= SMALL_REVERSAL and other.sum() <= SMALL_SHARE * own.sum()
         if is_small and own.max(initial=0.0) > 1e-6:
-            return word
+            if draws is None:
+                return word
+            drawn = _changes(network, parent, child, draws).reshape(len(draws), -1).sum(axis=1)
+            return word if np.mean((drawn < 0.0) == (word == "raises")) >= CLEAR else "neutral"
     return "neutral"
+
+
+def _changes(network: Network, parent: str, child: str, cpts: Numbers) -> Numbers:
+    """From each state of a parent to the next one: how much more probable the low states of a child are."""
+    low_to_high = [network.states(child).index(state) for state in state_order(network.variable(child)).states]
+    cumulative = np.cumsum(cpts[..., low_to_high], axis=-1)[..., :-1]
+    axis = network.parents[child].index(parent) - len(network.parents[child]) - 1
+    steps = [network.states(parent).index(state) for state in state_order(network.variable(parent)).states]
+    return np.asarray(np.diff(cumulative.take(steps, axis=axis), axis=axis))
 
 
 def strength(network: Network, parent: str, child: str) -> float:

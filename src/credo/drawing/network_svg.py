@@ -55,11 +55,13 @@ def network_svg(
     bars: Bars | None = None,
     changes: Mapping[str, float] | None = None,
     links: Mapping[str, str] | None = None,
+    kinds: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
     """The network, parents above their children.
 
     `bars` has the probabilities of each variable's states, `changes` by how much the knowledge changed one at most,
-    `links` the address that a box leads to.
+    `links` the address that a box leads to, `kinds` what each arrow means, where that is known better than from the
+    network alone.
     """
     boxes = network_boxes(network, bars)
     picture = network_picture(network, boxes)
@@ -75,7 +77,7 @@ def network_svg(
         f'aria-label="The network"><defs>{tips}</defs>'
     ]
     for (parent, child), route in picture.routes.items():
-        kind = influence(network, parent, child)
+        kind = influence(network, parent, child) if kinds is None else kinds[parent, child]
         parts.append(f'<path class={kind} data-e="{number[parent]} {number[child]}" d="{_curve(route)}"/>')
     for name, box in boxes.items():
         left, top, _, _ = picture.box(name)

@@ -14,7 +14,7 @@ from credo.probability_texts import count_digits
 
 FEW_CONTRADICTED = 5  # statements that the data contradict, one by one
 FEW_UNUSED = 12  # statements that were not used, one by one
-UNNAMED = ("", "unknown")  # what files call a network without a name
+UNNAMED = ("", "network", "unknown")  # what files and texts call a network without a name
 NO_GAIN = 5e-4  # in log-likelihood; below it the knowledge changes no prediction
 
 
@@ -67,7 +67,10 @@ def what_was_learned(name: str, variables: int, rows: int, statements: int, not_
     amount = counted(used, "statement") if used else "no statements"
     if not_used:
         amount += f" ({not_used:,}{' more' if used else ''} {'was' if not_used == 1 else 'were'} not used)"
-    sources = f"{counted(rows, 'row')} of data and {amount}" if rows else f"{amount} alone, without data"
+    if rows:
+        sources = f"{counted(rows, 'row')} of data and {amount}"
+    else:
+        sources = f"{amount} alone, without data" if used else f"{amount} and no data: they are those of the prior"
     return f"{subject} of {counted(variables, 'variable')} were learned from {sources}."
 
 

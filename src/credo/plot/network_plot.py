@@ -14,7 +14,6 @@ from credo.drawing.network_boxes import (
     ROW_HEIGHT,
     Box,
     far_lines,
-    influence,
     network_boxes,
     network_picture,
     shortened,
@@ -26,6 +25,7 @@ from credo.plot.decision_plots import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
 from credo.probability_texts import short_percent
 from credo.questions.marginals import fit_marginals, network_marginals
+from credo.questions.question_draws import arrow_kinds
 from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit
 
@@ -44,7 +44,7 @@ BAR_HEIGHT = 9.0
 def network(fit: Fit | Network, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
     """Draw the network: arrows by influence, boxes with how probable each state is when nothing else is known.
 
-    Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither throughout. The more colour behind a
+    Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither clearly and throughout. The more colour behind a
     name, the more the knowledge changed the variable's CPT. Where there is little room, boxes show names only.
 
     Parameters
@@ -79,18 +79,20 @@ def network(fit: Fit | Network, *, explanation: Explanation | None = None, ax: A
     inches = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
     scale = PIXELS * min(inches[0] / picture.width, inches[1] / picture.height)
     colours = colours_for(ax)
-    _draw_arrows(ax, drawn, picture, scale, colours)
+    _draw_arrows(ax, arrow_kinds(fit), picture, scale, colours)
     for name, box in boxes.items():
         change = 0.0 if explained is None else explained.largest_change(name)
         _draw_box(ax, picture.box(name)[:2], box, change, scale, colours)
     return ax
 
 
-def _draw_arrows(ax: Axes, drawn: Network, picture: Picture, scale: float, colours: Mapping[str, str]) -> None:
+def _draw_arrows(
+    ax: Axes, kinds: Mapping[tuple[str, str], str], picture: Picture, scale: float, colours: Mapping[str, str]
+) -> None:
     from matplotlib.patches import FancyArrowPatch
 
     for (parent, child), route in picture.routes.items():
-        kind = influence(drawn, parent, child)
+        kind = kinds[parent, child]
         ax.add_patch(
             FancyArrowPatch(
                 path=_path(route),

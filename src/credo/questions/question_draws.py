@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from credo.drawing.network_boxes import influence
 from credo.model.network import Network
 from credo.posterior.draws import (
     LEAST_DRAWS,
@@ -19,6 +20,7 @@ from credo.results.fit_results import Fit
 from credo.statistics.questions import BatchedCPTs, Factors, as_batch
 from credo.types import Numbers
 
+DRAWS_OF_ARROWS = 200
 TOO_LARGE = "There is no interval: this question is too large to be answered under a hundred draws."
 
 
@@ -64,3 +66,16 @@ def with_mean(probabilities: Numbers, mean: float) -> Numbers:
     if mean < own:
         return probabilities * (mean / own)
     return np.asarray(1.0 - (1.0 - probabilities) * ((1.0 - mean) / (1.0 - own)), dtype=np.float64)
+
+
+def arrow_kinds(source: Fit | Network) -> dict[tuple[str, str], str]:
+    """What each arrow means, parent first, by the numbers and their draws: see `influence`."""
+    network, posterior = (source, None) if isinstance(source, Network) else (source.network, source.posterior)
+    found = {}
+    for name in network.names:
+        draws = None
+        if isinstance(posterior, PosteriorResult) and name in posterior.names:
+            draws = cpts_under_draws(posterior, network, DRAWS_OF_ARROWS, name)
+        for parent in network.parents[name]:
+            found[parent, name] = influence(network, parent, name, draws)
+    return found

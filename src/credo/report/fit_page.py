@@ -20,6 +20,7 @@ from credo.questions.answers import Answer
 from credo.questions.decide import decide
 from credo.questions.marginals import Marginals, fit_marginals
 from credo.questions.next_tests import NextTests
+from credo.questions.question_draws import arrow_kinds
 from credo.questions.sensitivity import sensitivity
 from credo.report.audit_text import audit_section
 from credo.report.check_text import estimate_text, factor_text
@@ -82,7 +83,7 @@ HELD_OUT = "held-out"  # in notes about predictions
 
 _ARROWS = (
     '<span class="raises">Solid blue arrows raise</span>, <span class="lowers">dashed orange arrows lower</span>, '
-    '<span class="neutral">grey arrows</span> do neither throughout. '
+    '<span class="neutral">grey arrows</span> do neither clearly and throughout. '
 )
 _CHANGES = "The more colour behind a name, the more the statements changed the probabilities of the variable. "
 _BARS = "Bars show how probable each state is when nothing else is known{}. "
@@ -198,7 +199,7 @@ def _network(fit: Fit, explanation: Explanation, marginals: Marginals, anchors: 
     bars = _BARS.format(_INTERVALS if marginals.with_intervals else "") if marginals.bars else ""
     changed = _CHANGES if any(change >= LEAST_CHANGE for change in changes.values()) else ""
     caption = f"{_ARROWS}{bars}{changed}{_CLICK}{f' {escape(marginals.note)}' if marginals.note else ''}"
-    return figure(network_svg(fit.network, marginals.bars, changes, links), caption, kind="network")
+    return figure(network_svg(fit.network, marginals.bars, changes, links, arrow_kinds(fit)), caption, kind="network")
 
 
 def _doubted(fit: Fit) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from credo._version import __version__
 from credo.drawing.page_picture import picture_data
 from credo.errors import OptionError, TooLargeError
+from credo.explain.summary import UNNAMED
 from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.state_order import state_order
 from credo.knowledge.statements import to_text
@@ -159,7 +160,7 @@ def _main_variable(network: Network) -> str:
 def _title(network: Network, labels: Labels, targets: Sequence[str]) -> str:
     """What people read: the labels of what is asked for, else the name of the network."""
     names = targets or [_main_variable(network)]
-    is_named = targets or names[0] in labels.variables or network.name in ("", "network", "unknown")
+    is_named = targets or names[0] in labels.variables or network.name in UNNAMED
     title = " and ".join(labels.variable(name) for name in names) if is_named else network.name
     return title[:1].upper() + title[1:]
 

@@ -70,7 +70,7 @@ def fit_data(opened: Opened) -> dict[str, Any] | None:
         "report": opened.report is not None,
         "explained": opened.explanation is not None,
         "network": network_data(fit.network, (), labels_of(fit.knowledge.declarations)),
-        "arrows": arrow_data(fit.network),
+        "arrows": arrow_data(fit),
         "experts": [] if fit.doubt is None else fit.experts().to_dicts(),
         "beliefs": []
         if fit.doubt is None

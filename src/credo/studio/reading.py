@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from credo.drawing.network_boxes import influence, strength
+from credo.drawing.network_boxes import strength
 from credo.drawing.page_picture import NO_LABELS, picture_key
 from credo.errors import CredoError
 from credo.explain.statement_references import references_to
@@ -19,6 +19,8 @@ from credo.knowledge.state_order import state_order
 from credo.knowledge.statement_base import FamilyStatement
 from credo.knowledge.statements import Influence, Statement, to_text
 from credo.model.network import Network, Variable
+from credo.questions.question_draws import arrow_kinds
+from credo.results.fit_results import Fit
 from credo.studio.table import OpenTable
 
 Influences = Mapping[str, Mapping[str, str]]  # of each child, by its parents: "raises", "lowers" or "neutral"
@@ -178,15 +180,13 @@ def experts_data(statements: Sequence[Statement]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def arrow_data(network: Network) -> dict[str, dict[str, tuple[str, float]]]:
-    """Which parents raise or lower a child by the numbers of a network, as in every picture of it, and how much."""
-    return {
-        name: {
-            parent: (influence(network, parent, name), round(strength(network, parent, name), 4))
-            for parent in network.parents[name]
-        }
-        for name in network
-    }
+def arrow_data(source: Fit | Network) -> dict[str, dict[str, tuple[str, float]]]:
+    """Which parents raise or lower a child by the numbers, as in every picture of them, and how much."""
+    network = source if isinstance(source, Network) else source.network
+    found: dict[str, dict[str, tuple[str, float]]] = {name: {} for name in network}
+    for (parent, name), kind in arrow_kinds(source).items():
+        found[name][parent] = kind, round(strength(network, parent, name), 4)
+    return found
 
 
 def _units(text: str) -> int:
