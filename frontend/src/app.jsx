@@ -8,7 +8,7 @@ import { ExpertsPanel } from "./experts.jsx";
 import { Graph } from "./graph.jsx";
 import { onKey } from "./keys.js";
 import { KnowList } from "./know.jsx";
-import { LearnPanel, RUNNING } from "./learn.jsx";
+import { LearnPanel, RUNNING, hasNothingToLearn } from "./learn.jsx";
 import { LookPanel } from "./look.jsx";
 import { OpenDialog } from "./open.jsx";
 import { ConflictDialog } from "./saving.jsx";
@@ -49,7 +49,8 @@ function Theme() {
 function LearnButton() {
   const opened = useStudio((s) => s.opened);
   const running = useStudio((s) => RUNNING.has(s.progress.event));
-  const needed = useStudio((s) => s.changes.length > 0 || !s.fit);
+  const nothing = useStudio(hasNothingToLearn);
+  const needed = useStudio((s) => s.changes.length > 0 || !s.fit) && !nothing;
   const { learn, show } = useStudio.getState();
   return (
     <button
@@ -59,7 +60,7 @@ function LearnButton() {
       disabled={!opened && !running}
       onClick={() => {
         show({ panel: "learn", view: "answers" });
-        if (!running) learn();
+        if (!running && !nothing) learn();
       }}
     >
       {running ? "Learning …" : "Learn"}
@@ -69,7 +70,7 @@ function LearnButton() {
 
 // One page for a colleague, of numbers that are current.
 function Share() {
-  const ready = useStudio((s) => Boolean(s.fit) && s.changes.length === 0);
+  const ready = useStudio((s) => (s.fit ? s.changes.length === 0 : Boolean(s.opened?.arrows)));
   return (
     <button type="button" disabled={!ready} title="One file that answers in any browser, without rows of data" onClick={() => useStudio.getState().share()}>
       Share

@@ -195,13 +195,14 @@ const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixe
 
 function Sensitivity({ variable, state }) {
   const given = useStudio((s) => s.given);
+  const isLearned = useStudio((s) => s.bars?.source === "fit");
   return (
     <Asking label="What is it sensitive to?" path="/api/sensitivity" request={{ variable: variable.name, state }}>
       {(found) => (
         <>
           <p>
             {found.query}
-            {Object.keys(given.soft).length > 0 ? ", with the uncertain findings," : ""} is {percent(found.probability)} at the learned numbers.
+            {Object.keys(given.soft).length > 0 ? ", with the uncertain findings," : ""} is {percent(found.probability)}{isLearned ? " at the learned numbers" : ""}.
           </p>
           {found.evidence.length > 0 && (
             <table className="numbers">
@@ -220,7 +221,7 @@ function Sensitivity({ variable, state }) {
           {found.parameters.length > 0 && (
             <table className="numbers">
               <caption>
-                The learned numbers that it depends on most: by how many points the answer changes if the number were one point larger
+                The numbers that it depends on most: by how many points the answer changes if the number were one point larger
                 {found.parameters[0].contribution !== undefined && ", and how uncertain the answer is because the number is"}
               </caption>
               <thead>
@@ -259,8 +260,7 @@ export function AskPanel() {
   const [chosen, setChosen] = useState(null);
   if (!network) return <p className="hint">There are no variables to ask about yet: write or draw them first.</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
-  const state = variable.states.includes(chosen) ? chosen : variable.states.at(-1);
-  const isFit = bars?.source === "fit";
+  const state = variable.states.includes(chosen) ? chosen : (variable.order ?? variable.states).at(-1);
   if (bars && !bars.source)
     return (
       <section>
@@ -303,12 +303,12 @@ export function AskPanel() {
           What is meant by: <Term>95% interval</Term>, <Term>set by us</Term>, <Term>uncertain finding</Term>, <Term>most probable explanation</Term>?
         </p>
       )}
-      {isFit && (
+      {bars?.source && (
         <>
           <h3>More about it</h3>
           <Sensitivity variable={variable} state={state} />
           <Next variable={variable} />
-          <Questions variable={variable} state={state} />
+          {bars.source === "fit" && <Questions variable={variable} state={state} />}
           <Explanation />
           <Scores variable={variable} state={state} />
         </>

@@ -48,6 +48,10 @@ function bounds({ boxes, routes }) {
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
+// Whether a part of it is out of sight, so that a map helps.
+const isBeyond = ({ x, y, width, height }, { transform: [left, top, zoom], width: wide, height: high }) =>
+  zoom * x + left < 0 || zoom * y + top < 0 || zoom * (x + width) + left > wide || zoom * (y + height) + top > high;
+
 // The box of a folded group, as the studio calls it.
 const GROUP = "\u001f";
 
@@ -371,6 +375,8 @@ function Flow() {
   );
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
+  const whole = useMemo(() => bounds({ ...picture, boxes: Object.fromEntries(inOrder.map((each) => [each.name, Object.values(boxOf(each.name))])) }), [picture, inOrder, boxOf]);
+  const beyond = useStore((s) => isBeyond(whole, s));
   const chosen = useStudio((s) => s.selected);
   const centre = (name, zoom) => {
     const box = boxOf(name);
@@ -539,7 +545,7 @@ function Flow() {
         <Background gap={24} size={1} />
         {bare && <FarArrows edges={edges} boxOf={boxOf} />}
         {far && <FarNames variables={inOrder} boxOf={boxOf} keyOf={keyOf} />}
-        {isLarge && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
+        {isLarge && beyond && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
         <Panel position="top-right" className="export">
           <details>
             <summary aria-label="Save the picture">⤓</summary>

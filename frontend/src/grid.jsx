@@ -6,6 +6,7 @@ import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
 const MOST_ROWS = 200;
+const MOST_COLUMNS = 2; // of parents
 
 const keyOf = (row, column) => `${row}-${column}`;
 
@@ -19,6 +20,9 @@ function numberOf(text) {
 function configurations(variable, byName) {
   return variable.parents.reduce((all, parent) => all.flatMap((given) => (byName.get(parent)?.states ?? []).map((state) => [...given, [parent, state]])), [[]]);
 }
+
+// Columns for parents; where there are many, one for all of them, so that the numbers are in sight.
+const joined = (each) => (each.length > MOST_COLUMNS ? [each] : each.map((own) => [own]));
 
 // The other numbers of a distribution make room for one that moved, in proportion to what they were; whole tenths.
 function withNumber(numbers, index, value) {
@@ -46,7 +50,7 @@ function Sliders({ own, given, numbers, set }) {
   );
 }
 
-export function CptGrid({ variable, learned }) {
+export function CptGrid({ variable, learned, word = "learned" }) {
   const network = useStudio((s) => s.network);
   const [cells, setCells] = useState({});
   const [how, setHow] = useState("about");
@@ -90,7 +94,7 @@ export function CptGrid({ variable, learned }) {
     const row = learned?.find((each) => Object.entries(each.given).every(([parent, value]) => given.some(([name, own_]) => name === parent && own_ === value)));
     return row?.[kind]?.[variable.states.indexOf(own.states[column])] ?? undefined;
   };
-  const besideAt = (given, column) => [["data", "data"], ["learned", "learned"]].flatMap(([kind, word]) => (foundAt(given, column, kind) === undefined ? [] : [`${word} ${percent(foundAt(given, column, kind))}`]));
+  const besideAt = (given, column) => [["data", "data"], ["learned", word]].flatMap(([kind, word]) => (foundAt(given, column, kind) === undefined ? [] : [`${word} ${percent(foundAt(given, column, kind))}`]));
   // Sliders begin where the row is: at what was typed, at what was learned, or in the middle.
   const numbersAt = (row) => {
     const start = own.states.map((_, column) => Math.round(1000 * (foundAt(rows[row], column, "learned") ?? 1 / own.states.length)) / 10);
@@ -106,9 +110,9 @@ export function CptGrid({ variable, learned }) {
         <table className="rows">
           <thead>
             <tr>
-              {own.parents.map((parent) => (
-                <th scope="col" key={parent}>
-                  {byName.get(parent)?.label ?? parent}
+              {joined(own.parents).map((parents) => (
+                <th scope="col" key={parents[0]} className={parents.length > 1 ? "joined" : undefined}>
+                  {parents.map((parent) => byName.get(parent)?.label ?? parent).join(" · ")}
                 </th>
               ))}
               {own.states.map((each) => (
@@ -121,9 +125,9 @@ export function CptGrid({ variable, learned }) {
           <tbody>
             {rows.map((given, row) => (
               <tr key={row} className={row === wrong || row === partial ? "wrong" : row === sliding ? "current" : ""} onFocus={() => setCurrent(row)}>
-                {given.map(([parent, value]) => (
-                  <th scope="row" key={parent}>
-                    {labelOf(byName.get(parent), value)}
+                {joined(given).map((own_) => (
+                  <th scope="row" key={own_[0][0]} className={own_.length > 1 ? "joined" : undefined} title={own_.map(([parent, value]) => `${parent}=${value}`).join("\n")}>
+                    {own_.map(([parent, value]) => labelOf(byName.get(parent), value)).join(" · ")}
                   </th>
                 ))}
                 {own.states.map((each, column) => (

@@ -87,8 +87,12 @@ export function Progress() {
   );
 }
 
+// A network file with numbers, and nothing that could teach others.
+export const hasNothingToLearn = (s) => Boolean(s.opened?.arrows && !s.opened.table && !s.statements);
+
 // Learning with the usual options, from wherever it is missing.
 export function LearnNow() {
+  const nothing = useStudio(hasNothingToLearn);
   const running = useStudio((s) => RUNNING.has(s.progress.event));
   const table = useStudio((s) => s.opened?.table);
   const mistakes = useStudio((s) => s.mistakes.length);
@@ -98,14 +102,16 @@ export function LearnNow() {
     <>
       {!running && (
         <div className="row">
-          <button type="button" className="primary" onClick={() => learn()}>
+          <button type="button" className="primary" disabled={nothing} onClick={() => learn()}>
             Learn
           </button>
         </div>
       )}
       {!table && (
         <p className="hint">
-          There is no table: what is learned is what the knowledge leaves possible.{" "}
+          {nothing
+            ? "The numbers are those of the network file, and there is nothing to learn others from: open a table, or write a statement."
+            : "There is no table: what is learned is what the knowledge leaves possible."}{" "}
           <button type="button" onClick={() => show({ dialog: "open" })}>
             Open a table …
           </button>
@@ -137,7 +143,7 @@ export function LearnPanel() {
         <section>
           <h3>Learned</h3>
           <p>
-            From {fit.rows.toLocaleString("en")} rows in {fit.seconds.toFixed(1)} s, with the method “{fit.method}”. {fit.status}
+            {fit.rows ? `From ${fit.rows.toLocaleString("en")} row${fit.rows === 1 ? "" : "s"}` : "Without a table,"} in {fit.seconds.toFixed(1)} s, with the method “{fit.method}”. {fit.status}
           </p>
           {fit.left_out.length > 0 && <p className="problem">Without {fit.left_out.join("; ")}, which {fit.left_out.length > 1 ? "have mistakes" : "has a mistake"}.</p>}
         </section>

@@ -1,5 +1,7 @@
 // What was learned, and why: a CPT with data, knowledge and result; what each statement did; the report.
 import { useMemo, useRef, useState } from "react";
+import { get } from "./api.js";
+import { useFetched } from "./asking.jsx";
 import { barsPicture } from "./export.js";
 import { hasMoved } from "./graph.jsx";
 import { CptGrid } from "./grid.jsx";
@@ -29,7 +31,7 @@ function Cell({ row, index, state, before, onClick, onFocus, tabIndex, pressed, 
   const words = [
     `learned ${percent(learned)}`,
     low !== null && low !== undefined ? `95% interval ${percent(low)} to ${percent(high)}` : "",
-    data !== null && data !== undefined ? `data ${percent(data)} of ${rowsText(row.observations)}` : "no data",
+    data !== null && data !== undefined ? `data ${percent(data)} of ${rowsText(row.observations)}` : row.observations === null ? "" : "no data",
     least !== null && least !== undefined ? `knowledge allows ${percent(least)} to ${percent(most)}` : "",
     before !== undefined ? `${percent(before)} in the previous fit` : "",
   ].filter(Boolean);
@@ -64,16 +66,21 @@ function moveCell(event) {
 const conditionsOf = (row) => Object.entries(row.given).map(([parent, state]) => `${parent}=${state}`);
 const labelledConditions = (row, words) => Object.entries(row.given).map(([parent, state]) => `${words.name(parent)}=${words.state(parent, state)}`);
 
-function Cpt({ variable, network }) {
+// The numbers of a CPT; with what they rest on, once that is computed.
+function useRows(variable) {
+  const explained = useStudio((s) => at(s.explanation?.cpts, variable?.name));
+  const { found, problem } = useFetched(() => (variable && !explained ? get(`/api/cpt?name=${encodeURIComponent(variable.name)}`) : Promise.resolve({})), [variable?.name, Boolean(explained)]);
+  return { rows: explained ?? found?.rows, problem };
+}
+
+function Cpt({ variable, network, rows }) {
   const words = wordsFor(network);
-  const rows = useStudio((s) => at(s.explanation?.cpts, variable.name));
   const before = useStudio((s) => (s.showBefore ? at(s.comparison?.cpts, variable.name) : undefined));
   const [cell, setCell] = useState(null);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(FEW_ROWS);
   const [current, setCurrent] = useState(null); // where the Tab key enters: the number that had the focus last
   const form = useRef(null);
-  if (!rows) return <p className="hint">The numbers of this CPT are too many to show here.</p>;
   const wanted = filter.toLowerCase().split(/[\s,]+/).filter(Boolean);
   const found = rows.filter((row) => wanted.every((word) => [...conditionsOf(row), ...labelledConditions(row, words)].some((each) => each.toLowerCase().includes(word))));
   const shown = found.slice(0, most);
@@ -143,10 +150,10 @@ function Cpt({ variable, network }) {
       <SaveChart name={`probabilities of ${variable.label}`} drawn={drawn} />
       <p className="legend" aria-hidden="true">
         {[
-          ["learned", "learned"],
-          ["whisker", "95% interval"],
-          ["data", "data"],
-          ["allowed", "allowed by knowledge"],
+          ...(rows.some((row) => row.low || row.data) ? [["learned", "learned"]] : []),
+          ...(rows.some((row) => row.low) ? [["whisker", "95% interval"]] : []),
+          ...(rows.some((row) => row.data) ? [["data", "data"]] : []),
+          ...(rows.some((row) => row.lowest) ? [["allowed", "allowed by knowledge"]] : []),
           ...(before ? [["before", "the previous fit (second number)"]] : []),
         ].map(([key, label]) => (
           <span key={key}>
@@ -194,7 +201,7 @@ function Explain() {
     <section>
       {!running && (
         <>
-          <p>These numbers were learned before. What they rest on is computed again in a moment.</p>
+          <p>These numbers were learned before. What they rest on, data and statements, is computed again in a moment.</p>
           <button type="button" className="primary" onClick={explain}>
             Explain them
           </button>
@@ -202,6 +209,19 @@ function Explain() {
       )}
       <Progress />
     </section>
+  );
+}
+
+function Numbers({ variable, network, stands }) {
+  const isLearned = useStudio((s) => Boolean(s.fit));
+  const { rows, problem } = useRows(stands ? variable : null);
+  const own = network.variables.find((each) => each.name === variable.name);
+  return (
+    <>
+      {problem && <p className="problem">{problem}</p>}
+      {rows && <Cpt variable={own} network={network} rows={rows} />}
+      <CptGrid variable={own ?? variable} learned={rows} word={isLearned ? "learned" : "now"} />
+    </>
   );
 }
 
@@ -215,31 +235,31 @@ export function LookPanel() {
   const editor = useStudio((s) => s.editor);
   const variables = now?.variables ?? [];
   const variable = variables.find((each) => each.name === selected) ?? variables[0];
-  const stands = variable && isSame(learned, now, variable.name);
-  if (!fit)
-    return (
-      <>
-        <p className="hint">Learn first; then this shows what the result rests on.</p>
-        <LearnNow />
-        {variable && <ChooseVariable label="The probabilities of" variable={variable} variables={variables} />}
-        {variable && <CptGrid variable={variable} />}
-      </>
-    );
+  const fromFile = useStudio((s) => !s.fit && Boolean(s.opened?.arrows)); // a network file brought its numbers
+  const stands = variable && (fromFile || isSame(learned, now, variable.name));
   return (
     <>
-      <div className="row">
-        {fit.report && (
-          <a className="button" href="/api/report" download="report.html">
-            Download the report
-          </a>
-        )}
-        <LearnedNetwork />
-      </div>
+      {!fit && !fromFile && (
+        <>
+          <p className="hint">Learn first; then this shows what the result rests on.</p>
+          <LearnNow />
+        </>
+      )}
+      {fromFile && <p className="hint">These are the numbers of the network file. Learn, and they have intervals, and reasons.</p>}
+      {(fit || fromFile) && (
+        <div className="row">
+          {fit?.report && (
+            <a className="button" href="/api/report" download="report.html">
+              Download the report
+            </a>
+          )}
+          <LearnedNetwork />
+        </div>
+      )}
       {variable && <ChooseVariable label="The probabilities of" variable={variable} variables={variables} />}
-      {variable && !stands && <p className="problem">{variable.label} was learned with other states, cut points or parents, or not at all: learn again.</p>}
-      {!explanation && <Explain />}
-      {stands && explanation && <Cpt variable={network.variables.find((each) => each.name === variable.name)} network={network} />}
-      {variable && <CptGrid variable={network.variables.find((each) => each.name === variable.name) ?? variable} learned={stands ? at(explanation?.cpts, variable.name) : undefined} />}
+      {variable && fit && !stands && <p className="problem">{variable.label} was learned with other states, cut points or parents, or not at all: learn again.</p>}
+      {variable && <Numbers variable={variable} network={network} stands={stands} />}
+      {fit && !explanation && <Explain />}
       {explanation && (
         <>
           <h3>In short</h3>
@@ -256,7 +276,7 @@ export function LookPanel() {
               ))}
             </details>
           )}
-          <h3>What each statement did</h3>
+          {explanation.statements.length > 0 && <h3>What each statement did</h3>}
           <ul className="statements">
             {explanation.statements.map((each) => (
               <li key={each.number}>

@@ -73,6 +73,7 @@ export const useStudio = create((set, get) => ({
   message: "",
   findings: [],
   experts: [], // who said what
+  statements: 0,
   check: null,
   fit: null,
   explanation: null,
@@ -178,6 +179,7 @@ export const useStudio = create((set, get) => ({
       message: reading.message,
       findings: reading.findings,
       experts: reading.experts,
+      statements: reading.statements,
       changes: reading.changes,
       decisions: reading.decisions,
     }));

@@ -94,12 +94,12 @@ def copy_of_heart(folder: Path) -> Path:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Studio]:
-    """A studio with the heart example open, and the token as a cookie."""
+def started(folder: Path, model: str = "heart.credo", table: str | None = "patients.csv") -> Iterator[Studio]:
+    """A studio with the heart example open, or with other files, and the token as a cookie."""
     session = Session(Folder(folder))
     app = make_app(session, TOKEN, [HOST, "localhost:8642"])
     with TestClient(app, base_url=ORIGIN, follow_redirects=False) as client:
-        client.portal.call(session.open, folder / "heart.credo", folder / "patients.csv")
+        client.portal.call(session.open, folder / model, None if table is None else folder / table)
         assert client.get(f"/?token={TOKEN}").status_code == 303
         yield Studio(client, session, folder)
 

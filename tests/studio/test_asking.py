@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+import credo
 from credo.cli.app import app
 from credo.studio import learning
 from credo.studio import session as session_module
@@ -310,6 +311,19 @@ OPS = (
 )
 
 
+def test_what_counts_is_that_of_a_text_without_statements(tmp_path: Path) -> None:
+    text = "variable ill: no, yes\ndecision treat: no, yes\nutility of ill=yes, treat=no is -100\n"
+    (tmp_path / "ill.credo").write_text(f"{text}utility of treat=yes is -1\n", "utf-8")
+    credo.fit(tmp_path / "ill.credo", method="cmap").save(fit_file(tmp_path / "ill.credo"))
+    with started(tmp_path.resolve(), "ill.credo", None) as studio:
+        studio.change(f'{text}utility of treat=yes is -99\nlabel ill: "the disease"\n')
+        answer = studio.post("/api/next", {"variable": "ill"}).json()
+        assert "decision" in answer, (answer, studio.session.opened.notice)
+        decision = answer["decision"]
+        assert decision["options"][0]["treat"] == "no"
+        assert "the disease" in studio.get("/api/share").text
+
+
 @pytest.mark.parametrize("seed", seeds(3, 60))
 def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, seed: int) -> None:
     rng = random.Random(seed)
@@ -326,4 +340,6 @@ def test_odd_requests_are_refused_and_never_break_the_studio(learned: Studio, se
                 request["generation"] = learned.session.generation
             answer = learned.post(path, request)
             assert answer.status_code in (200, 409, 422), (path, request, answer.text)
+    for name in ("", "nobody", "ecg", "__proto__", "%00", "x" * 5_000):
+        assert learned.get(f"/api/cpt?name={name}").status_code == (200 if name == "ecg" else 422)
     assert learned.get("/api/state").status_code == 200

@@ -44,8 +44,9 @@ BAR_HEIGHT = 9.0
 def network(fit: Fit | Network, *, explanation: Explanation | None = None, ax: Axes | None = None) -> Axes:
     """Draw the network: arrows by influence, boxes with how probable each state is when nothing else is known.
 
-    Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither clearly and throughout. The more colour behind a
-    name, the more the knowledge changed the variable's CPT. Where there is little room, boxes show names only.
+    Solid blue arrows raise, dashed orange ones lower, dotted grey ones do neither clearly and throughout. The more
+    colour behind a name, the more the knowledge changed the variable's CPT. Where there is little room, boxes show
+    names only.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from credo.posterior.draws import (
     cpts_under_draws,
     draws_of,
 )
-from credo.results.fit_results import Fit
+from credo.results.fit_results import FROM_FILE, Fit
 from credo.statistics.questions import BatchedCPTs, Factors, as_batch
 from credo.types import Numbers
 
@@ -26,6 +26,8 @@ TOO_LARGE = "There is no interval: this question is too large to be answered und
 
 def why_no_interval(fit: Fit) -> str:
     """Why answers of this fit have no credible interval; empty where they have one."""
+    if fit.method == FROM_FILE:
+        return "A network file holds no draws: there is no interval."
     if not isinstance(fit.posterior, PosteriorResult):
         return f"There is no interval: the method {fit.method} gives one estimate. Learn with method=posterior for one."
     return fit.no_interval

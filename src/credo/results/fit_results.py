@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from math import isfinite, nan
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from credo.posterior.beliefs import DoubtResult
+
+FROM_FILE = "network file"  # in place of a method, where numbers were read and not learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,6 +496,13 @@ class Fit(FitConveniences):
         if self.no_interval:
             raise OptionError(self.no_interval)
         return self.posterior
+
+
+def fit_of_network(network: Network, knowledge: Knowledge | None = None) -> Fit:
+    """A network with its numbers as if they had been learned, so that all can be asked of it but intervals."""
+    return Fit(
+        network, Knowledge(network, ()) if knowledge is None else knowledge, FROM_FILE, Status.EXACT, nan, 0, 0.0
+    )
 
 
 def one_row_per_probability(fit: Fit, name: str, **columns: Numbers) -> pl.DataFrame:

@@ -23,7 +23,7 @@ from credo.model.graphs import ancestors
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
 from credo.progress import ProgressEvent, ProgressListener
-from credo.questions.answers import query, query_network
+from credo.questions.answers import query
 from credo.questions.question_draws import draws_for, why_no_interval
 from credo.results.fit_results import Fit
 from credo.statistics.questions import as_batch, batch_size, marginal_factors
@@ -31,7 +31,6 @@ from credo.types import Numbers
 
 MOST_BYTES = 32_000_000  # of numbers; the page is a third larger, and mail takes no more
 MOST_WORK = 15_000_000  # cells of all cliques under all draws: about a second for an answer in a browser
-NO_DRAWS = "These numbers are those of a network file: there are no intervals."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +58,22 @@ class Compiled:
     note: str
 
 
-def compiled(source: Fit | Network, names: Collection[str] | None = None) -> Compiled:
-    """Compile a fit with its draws, or a network; of it only what some variables depend on, where these are named.
+def compiled(fit: Fit, names: Collection[str] | None = None) -> Compiled:
+    """Compile a fit with its draws; of it only what some variables depend on, where these are named.
 
     Raises
     ------
     TooLargeError
         If a browser would wait too long for an answer, or the page would be too large to send.
     """
-    network = expand(source if isinstance(source, Network) else source.network).network
+    network = expand(fit.network).network
     if names is not None:
         network = _ancestral(network, names)
     factors = marginal_factors(network, {})
-    if isinstance(source, Network):
-        drawn, note = None, NO_DRAWS
-    else:
-        drawn, note = None, why_no_interval(source)
-        if not note:
-            _require_small(network, factors.plan.cells, 1_000)
-            drawn, note = draws_for(source, network, factors)
+    drawn, note = None, why_no_interval(fit)
+    if not note:
+        _require_small(network, factors.plan.cells, 1_000)
+        drawn, note = draws_for(fit, network, factors)
     cpts = as_batch(network) if drawn is None else drawn
     count = batch_size(cpts)
     _require_small(network, factors.plan.cells, count)
@@ -135,15 +131,13 @@ MOST_CASES = 10_000
 COMPUTING = "Computing the answers"
 
 
-def table_of_answers(
-    source: Fit | Network, inputs: Sequence[str], targets: Sequence[str], progress: ProgressListener
-) -> Numbers:
+def table_of_answers(fit: Fit, inputs: Sequence[str], targets: Sequence[str], progress: ProgressListener) -> Numbers:
     """The probability of each state of each target and the ends of its interval, for every case: (cases, numbers).
 
     Cases count the states of the inputs, the last one fastest; the first number of each stands for "not known". NaN
     stands for a case that is impossible, and for the ends of an interval that there is not.
     """
-    network = source if isinstance(source, Network) else source.network
+    network = fit.network
     if not inputs or not targets:
         raise OptionError("A form needs inputs, which people can say, and targets, which they want to know.")
     cases = prod(len(network.states(name)) + 1 for name in inputs)
@@ -158,26 +152,19 @@ def table_of_answers(
     known = [(None, *network.states(name)) for name in inputs]
     for number, states in enumerate(product(*known)):
         evidence = {name: (state,) for name, state in zip(inputs, states, strict=True) if state is not None}
-        found[number] = _answers(source, network, evidence, targets, width)
+        found[number] = _answers(fit, evidence, targets, width)
         progress(ProgressEvent(COMPUTING, (number + 1) / cases))
     return found
 
 
-def _answers(
-    source: Fit | Network,
-    network: Network,
-    evidence: Mapping[str, tuple[str, ...]],
-    targets: Sequence[str],
-    width: int,
-) -> Numbers:
+def _answers(fit: Fit, evidence: Mapping[str, tuple[str, ...]], targets: Sequence[str], width: int) -> Numbers:
     numbers: list[float] = []
     for target in targets:
         if target in evidence:
-            rows = [[float(state == evidence[target][0])] * 3 for state in network.states(target)]
+            rows = [[float(state == evidence[target][0])] * 3 for state in fit.network.states(target)]
         else:
-            asked = Query({target: ()}, evidence)
             try:
-                answer = query_network(source, asked) if isinstance(source, Network) else query(source, asked)
+                answer = query(fit, Query({target: ()}, evidence))
             except QueryError:  # it is impossible
                 return np.full(width, np.nan)
             frame = answer.frame.select("probability", "low", "high")

@@ -22,8 +22,8 @@ from credo.model.network import Network
 from credo.progress import ProgressListener
 from credo.questions.expected_utility import choices_of
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import Fit
-from credo.sharing.compiled import NO_DRAWS, compiled, table_of_answers
+from credo.results.fit_results import FROM_FILE, Fit, fit_of_network
+from credo.sharing.compiled import compiled, table_of_answers
 from credo.terminal import escape
 from credo.types import Numbers
 
@@ -65,36 +65,34 @@ def share_page(
     OptionError
         If an input or a target is not a variable.
     """
-    network = source if isinstance(source, Network) else source.network
+    fit = fit_of_network(source) if isinstance(source, Network) else source
+    network, labels = fit.network, labels_of(fit.knowledge.declarations)
     for name in (*inputs, *targets):
         network.variable(name)
     if both := [name for name in targets if name in inputs]:
         raise OptionError(f"{both[0]} cannot be both an input and a target.")
-    labels = Labels() if isinstance(source, Network) else labels_of(source.knowledge.declarations)
     content: dict[str, Any] = {
         "title": title or _title(network, labels, targets),
         "inputs": list(inputs),
         "targets": list(targets),
         "target": (targets or [_main_variable(network)])[0],
-        "about": _about(source),
-        "text": "" if isinstance(source, Network) else _text(source),
+        "about": _about(fit),
+        "text": _text(fit),
     }
     chosen = {*inputs, *targets} if inputs and targets else None
     try:
-        found = compiled(source, chosen)
+        found = compiled(fit, chosen)
     except TooLargeError:
         if chosen is None:
             raise
-        numbers = table_of_answers(source, inputs, targets, progress)
-        note = NO_DRAWS if isinstance(source, Network) else why_no_interval(source)
-        content |= {"kind": "table", "note": note, "draws": 0}
+        numbers = table_of_answers(fit, inputs, targets, progress)
+        content |= {"kind": "table", "note": why_no_interval(fit), "draws": 0}
         content["variables"] = _variables(network, labels, [*inputs, *targets])
     else:
         numbers = found.numbers
         content |= {"kind": "plan", "note": found.note, "draws": found.draws, "plan": found.plan}
         content["variables"] = _variables(found.network, labels, found.network.names, network)
-        if not isinstance(source, Network):
-            content |= _decision(source, found.network)
+        content |= _decision(fit, found.network)
     if len(network.names) <= MOST_PICTURED and chosen is None:
         content["picture"] = picture_data(network, labels)
     return _document(content, numbers)
@@ -165,16 +163,16 @@ def _title(network: Network, labels: Labels, targets: Sequence[str]) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _about(source: Fit | Network) -> dict[str, Any]:
-    if isinstance(source, Network):
+def _about(fit: Fit) -> dict[str, Any]:
+    if fit.method == FROM_FILE:
         return {"credo": __version__}
-    origin = source.origin
+    origin = fit.origin
     return {
         "credo": __version__,
-        "rows": source.rows,
-        "statements": len(source.knowledge),
-        "method": source.method,
-        "status": source.status.value,
+        "rows": fit.rows,
+        "statements": len(fit.knowledge),
+        "method": fit.method,
+        "status": fit.status.value,
         "date": "" if origin is None else origin.date,
         "table": "" if origin is None else origin.table,
         "fingerprint": "" if origin is None else origin.fingerprint,

@@ -92,6 +92,7 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/explain", _explain),
         route("/api/cancel", _cancel),
         route("/api/fit", _fit, "GET"),
+        route("/api/cpt", _cpt, "GET"),
         route("/api/explanation", _explanation, "GET"),
         route("/api/report", _report, "GET"),
         route("/api/network", _network, "GET"),
@@ -317,6 +318,10 @@ async def _cancel(request: Request, session: Session) -> Any:
 
 async def _fit(request: Request, session: Session) -> Any:
     return {"fit": fit_data(session.require_opened())}
+
+
+async def _cpt(request: Request, session: Session) -> Any:
+    return await session.cpt(request.query_params.get("name", ""))
 
 
 async def _explanation(request: Request, session: Session) -> Any:

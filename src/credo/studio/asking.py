@@ -131,11 +131,16 @@ def next_data(fit: Fit, knowledge: Knowledge, request: Mapping[str, Any]) -> dic
     if do or soft:
         raise OptionError("Tests and decisions are for what was observed: forget uncertain findings and what was set.")
     variable, answer = str(request.get("variable")), dict[str, Any]()
-    if variable not in evidence:
-        found = fit.next_tests(evidence, variable)
-        answer["tests"] = _tests_data(found)
     lines = decision_lines(knowledge)
-    if any(isinstance(each, UtilityDeclaration) for each in lines):
+    is_decided = any(isinstance(each, UtilityDeclaration) for each in lines)
+    if variable not in evidence:
+        try:
+            answer["tests"] = _tests_data(fit.next_tests(evidence, variable))
+        except OptionError as nothing_left:  # what to do can be said all the same
+            if not is_decided:
+                raise
+            answer["hint"] = str(nothing_left)
+    if is_decided:
         decided = fit.decide(evidence, utilities=lines)
         answer["decision"] = {
             **decided.to_dict(),

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from credo.explain.explanation import ConfigurationExplanation, Explanation
+from credo.posterior.draws import PosteriorResult
 from credo.results.check_results import Check
 from credo.results.fit_results import Fit
 
@@ -105,6 +106,27 @@ def explanation_data(fit: Fit, explanation: Explanation) -> dict[str, Any]:
             for each in explanation.next_observations
         ],
     }
+
+
+def cpt_data(fit: Fit, name: str) -> list[dict[str, Any]]:
+    """The numbers of one CPT and their intervals, configuration by configuration, as `explanation_data` has them."""
+    network = fit.network
+    learned = network.cpt_array(name).reshape(-1, len(network.states(name)))[:MOST_CONFIGURATIONS]
+    low = high = None
+    if isinstance(fit.posterior, PosteriorResult) and name in fit.posterior.names and not fit.no_interval:
+        low, high = (each.reshape(-1, learned.shape[1]) for each in fit.posterior.interval(name))
+    return [
+        {
+            "label": network.describe(name, index),
+            "index": index,
+            "given": network.configuration(name, index),
+            "observations": None,
+            "learned": _numbers(learned[index]),
+            "low": None if low is None else _numbers(low[index]),
+            "high": None if high is None else _numbers(high[index]),
+        }
+        for index in range(len(learned))
+    ]
 
 
 def _configuration(fit: Fit, each: ConfigurationExplanation) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,10 +19,11 @@ from credo.errors import CredoError, LossyFormatWarning, OptionError, listing
 from credo.interrupts import stop_if_asked
 from credo.io.files import write_text
 from credo.io.network_files import write_network
+from credo.knowledge import Knowledge
 from credo.knowledge.editing import declarations_of
 from credo.model.network import Network
 from credo.options import TableFormat
-from credo.results.fit_results import Fit
+from credo.results.fit_results import FROM_FILE, Fit, fit_of_network
 from credo.saving.fits import load
 from credo.shipped import example_about, example_names
 from credo.studio import learning
@@ -46,6 +47,7 @@ from credo.studio.merging import difference, merged
 from credo.studio.opened_data import opened_data, reading_data
 from credo.studio.opening import Opened, fit_file, keep_fit, open_files
 from credo.studio.reading import Reading, read
+from credo.studio.result_data import cpt_data
 from credo.studio.scored_table import scored_table
 from credo.studio.scratch import new_scratch
 from credo.studio.support import support
@@ -373,26 +375,47 @@ class Session:
             raise OptionError("Learn first: there is nothing to ask yet.")
         return fit
 
+    def require_numbers(self, names: Collection[str] | None = None) -> Fit:
+        """What was learned, where it still is that of the text; or a network with its numbers, as if it had been.
+
+        Without `names`, all variables have to be as they were learned.
+        """
+        opened = self.require_opened()
+        if opened.fit is None and opened.given is not None and opened.given.is_complete:
+            return fit_of_network(opened.given, opened.reading.knowledge)
+        fit = self.require_fit()
+        own = fit.network.names
+        require_supported(opened, fit, own if names is None else [each for each in names if each in own])
+        return fit
+
+    def _knowledge(self, fit: Fit) -> Knowledge:
+        """What the present text says; what a fit was learned with, where it cannot be read."""
+        present = self.require_opened().reading.knowledge
+        return fit.knowledge if present is None else present
+
+    async def cpt(self, name: str) -> dict[str, Any]:
+        """The numbers of one CPT, whatever else is known of them."""
+        fit = self.require_numbers([name])
+        return {"rows": await asyncio.to_thread(cpt_data, fit, name)}
+
     async def explain_case(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The states that are most probable together, given a case."""
         evidence, do, soft = given_of(request)
-        fit = self.require_fit()
-        require_supported(self.require_opened(), fit, fit.network.names)
+        fit = self.require_numbers()
         frame = await asyncio.to_thread(fit.most_probable, evidence, interventions=do, soft=soft)
         return {"states": frame.to_dicts()}
 
     async def sensitivity(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Which numbers and which evidence the probability of a state depends on most."""
-        fit = self.require_fit()
-        names = [str(request.get("variable")), *(name for each in given_of(request) for name in each)]
-        require_supported(self.require_opened(), fit, [name for name in names if name in fit.network])
+        fit = self.require_numbers(
+            [str(request.get("variable")), *(name for each in given_of(request) for name in each)]
+        )
         return await asyncio.to_thread(sensitivity_data, fit, request)
 
     async def next_steps(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Which observation would tell most in a case, and what to do."""
-        fit, opened = self.require_fit(), self.require_opened()
-        require_supported(opened, fit, fit.network.names)
-        return await asyncio.to_thread(next_data, fit, opened.reading.knowledge or fit.knowledge, request)
+        fit = self.require_numbers()
+        return await asyncio.to_thread(next_data, fit, self._knowledge(fit), request)
 
     async def questions(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """What an expert should be asked about the probability of a state."""
@@ -405,9 +428,8 @@ class Session:
         targets = request.get("targets")
         if not isinstance(targets, list) or not all(isinstance(each, str) for each in targets) or not targets:
             raise OptionError("Choose what to predict.")
-        opened, fit = self.require_opened(), self.require_fit()
+        opened, fit = self.require_opened(), self.require_numbers()
         table = self.require_table()
-        require_supported(opened, fit, fit.network.names)
         scored = await asyncio.to_thread(scored_table, fit, table, targets)
         path = self.scratch / "predictions.csv"
         await asyncio.to_thread(scored.write, path)
@@ -434,18 +456,18 @@ class Session:
         if not isinstance(name, str) or name not in NETWORKS:
             raise OptionError(f"A network file ends in {listing(NETWORKS)}.")
         path = self.scratch / f"learned{name}"
-        if lost := await asyncio.to_thread(_write_noting_losses, self.require_fit().network, path):
+        if lost := await asyncio.to_thread(_write_noting_losses, self.require_numbers([]).network, path):
             await self.publish({"event": "lost", "message": lost})
         return path
 
     async def share(self) -> Path:
         """One page that answers for what was learned, to send to somebody; refused where it is not current."""
-        opened, fit = self.require_opened(), self.require_fit()
-        if changes := support(fit, opened.reading, opened.table).changes:
+        opened, fit = self.require_opened(), self.require_numbers([])
+        if fit.method != FROM_FILE and (changes := support(fit, opened.reading, opened.table).changes):
             raise OptionError(f"Learn again first: {' '.join(changes)}")
         path = self.scratch / "share.html"
         # Labels and utilities are those of the present text; they need no learning.
-        present = replace(fit, knowledge=opened.reading.knowledge or fit.knowledge)
+        present = replace(fit, knowledge=self._knowledge(fit))
         await asyncio.to_thread(present.share, path, progress=False)
         return path
 
