@@ -320,7 +320,7 @@ def test_what_counts_is_that_of_a_text_without_statements(tmp_path: Path) -> Non
         answer = studio.post("/api/next", {"variable": "ill"}).json()
         assert "decision" in answer, (answer, studio.session.opened.notice)
         decision = answer["decision"]
-        assert decision["options"][0]["treat"] == "no"
+        assert decision["best"] == "treat=no"
         assert "the disease" in studio.get("/api/share").text
 
 
