@@ -9,11 +9,11 @@ import { useStudio } from "./store.js";
 const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
 const TWO_LINES = 34; // pixels on the screen, of a box that has room for a name and its key number
 const NAME = 12; // pixels on the screen, of the letters of a name that keeps its size
-const SMALLEST = 8; // the same where only smaller letters fit into a box
+const SMALL = [8, 6.5]; // the least where only smaller letters fit into a box; where even these do not
 const ROOMY = 46; // pixels on the screen, of a box that has room for a name
 const LONG = 26; // letters of a name that are shown across other boxes
 const LINE = 1.15; // the height of a line, in letters
-const [BESIDE, BELOW] = [6, 10]; // pixels beyond a box, into which its name may reach: the gaps between boxes
+const [BESIDE, BELOW, DEEP] = [6, 10, 30]; // pixels beyond a box, into which its name may reach: gaps between boxes; more, where nothing is
 const OUTSIDE = 6; // pixels beyond the whole picture: less than its margins
 
 // How wide a name is in letters of the usual size, in pixels.
@@ -30,20 +30,33 @@ function widthOf(name) {
 const covers = (one, other) =>
   Math.abs(one.x - other.x) < (one.width + other.width) / 2 && Math.abs(one.y - other.y) < (one.height + other.height) / 2;
 
-// A name in the box that it belongs to: in one line, or else in as large letters as there is room for; where there is
-// none, its beginning and its end, or null.
-function fitted(name, width, height, mayBreak, mayCut) {
+// A name in the box that it belongs to: in one line, or else in as large letters as there is room for, or null.
+function fitted(name, width, height, smallest, mayBreak) {
   const one = Math.min(NAME, (NAME * width) / widthOf(name));
-  if (one >= SMALLEST) return { lines: [name], size: one };
+  if (one >= smallest) return { lines: [name], size: one };
   for (const breaking of mayBreak ? [false, true] : [false])
-    for (let size = NAME; size >= SMALLEST; size -= 1) {
+    for (let size = NAME; size >= smallest; size -= 0.5) {
       const lines = wrapped(name, (line) => widthOf(line) <= (width * NAME) / size, breaking);
       if (lines && lines.length * size * LINE <= height) return { lines, size };
     }
-  if (!mayCut) return null;
-  const all = wrapped(name, (line) => widthOf(`${line}…`) <= (width * NAME) / SMALLEST);
-  const most = Math.floor(height / (SMALLEST * LINE));
-  return { lines: most < 2 ? [`${all[0]}…`] : [...all.slice(0, most - 1), `…${all.at(-1)}`], size: SMALLEST };
+  return null;
+}
+
+// Its beginning and its end: a pointer on the box shows all of it.
+function shortened(name, width, height) {
+  const size = SMALL.at(-1);
+  const all = wrapped(name, (line) => widthOf(`${line}…`) <= (width * NAME) / size);
+  const most = Math.floor(height / (size * LINE));
+  return { lines: most < 2 ? [`${all[0]}…`] : [...all.slice(0, most - 1), `…${all.at(-1)}`], size };
+}
+
+// The variable at the pointer, whole, with its key number, and above everything.
+function pointedAt(variable, boxOf, zoom, [left, right]) {
+  const box = variable && boxOf(variable.name);
+  if (!box) return null;
+  const half = (widthOf(variable.label) + 12) / zoom / 2;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  return { name: variable.name, variable, isPointed: true, lines: [variable.label], size: NAME, hasRoom: true, x: 2 * half < right - left ? Math.max(left + half, Math.min(x, right - half)) : x, y };
 }
 
 // Names that keep their size when the network is far away. A box that has room for its name shows it, in smaller letters
@@ -63,7 +76,8 @@ export function FarNames({ variables, boxOf, keyOf }) {
   const given = useStudio((s) => s.given);
   const bars = useStudio((s) => s.bars?.bars);
   const zoom = STEP ** step;
-  const names = useMemo(() => {
+  const hovered = useStudio((s) => s.hovered);
+  const { names, across } = useMemo(() => {
     const arrows = new Map(variables.map((each) => [each.name, each.parents.length]));
     for (const each of variables) for (const parent of each.parents) arrows.set(parent, (arrows.get(parent) ?? 0) + 1);
     const rank = (name) =>
@@ -72,7 +86,7 @@ export function FarNames({ variables, boxOf, keyOf }) {
     const [left, right] = [Math.min(...boxes.map((each) => each.x)) - OUTSIDE / zoom, Math.max(...boxes.map((each) => each.x + each.width)) + OUTSIDE / zoom];
     for (const each of boxes) [each.x, each.y] = [each.x + each.width / 2, each.y + each.height / 2];
     const roomy = boxes.filter((each) => each.width * zoom >= ROOMY);
-    const taken = [];
+    const [taken, above] = [[], []];
     for (const own of boxes.sort((a, b) => rank(b.name) - rank(a.name))) {
       const [boxWidth, boxHeight] = [own.width * zoom, own.height * zoom];
       const width = (widthOf(own.label) + 8) / zoom;
@@ -82,27 +96,41 @@ export function FarNames({ variables, boxOf, keyOf }) {
       const isRoomy = roomy.includes(own);
       const isCovered = (others, name = label) => others.some((other) => other.name !== own.name && covers(name, other));
       const isFree = isRoomy ? own.label.length <= LONG && !isCovered(taken) && !isCovered(boxes) : own.name === selected || !(isCovered(taken) || isCovered(roomy));
-      if (isFree) taken.push(label);
-      // Otherwise in its box: a little beyond it where nothing is, and not at all where another name reaches into it.
-      const sizes = isFree ? [] : [[boxWidth + BESIDE, boxHeight + BELOW], [boxWidth - BESIDE, boxHeight]];
-      for (const [place, [most, high]] of sizes.entries()) {
-        const inside = fitted(own.label, most, high, isRoomy, isRoomy && place === sizes.length - 1);
-        if (!inside) continue;
+      if (isFree) {
+        taken.push(label);
+        continue;
+      }
+      const squeezed = (inside) => {
         const widest = (Math.max(...inside.lines.map(widthOf)) * inside.size) / NAME + inside.size / 2;
         const height = inside.lines.length * inside.size * LINE;
-        const squeezed = { ...own, ...inside, isInside: true, width: widest / zoom, height: height / zoom, hasRoom: boxHeight - height >= TWO_LINES - NAME };
-        if (isCovered(taken, squeezed)) continue;
-        taken.push(squeezed);
-        break;
+        return { ...own, ...inside, isInside: true, width: widest / zoom, height: height / zoom, hasRoom: boxHeight - height >= TWO_LINES - NAME };
+      };
+      // Otherwise in its box: a little beyond it, or further where nothing is, and not at all where another name reaches into it.
+      const rooms = [[boxWidth + BESIDE, boxHeight + BELOW], [boxWidth - BESIDE, boxHeight], [boxWidth + BESIDE, boxHeight + DEEP]];
+      const place = (smallest, mayBreak = false) => {
+        for (const [most, high] of rooms) {
+          const inside = fitted(own.label, most, high, smallest, mayBreak);
+          const found = inside && squeezed(inside);
+          if (found && !isCovered(taken, found) && !(high === boxHeight + DEEP && isCovered(boxes, found))) return found;
+        }
+        return null;
+      };
+      const cut = () => squeezed(shortened(own.label, boxWidth - BESIDE, boxHeight));
+      if (own.name === selected && !place(SMALL[0])) {
+        above.push(label); // whole, over the names of others
+        continue;
       }
+      const found = place(SMALL[0]) ?? place(SMALL[1]) ?? (isRoomy ? (place(SMALL[0], true) ?? place(SMALL[1], true)) : null) ?? (isRoomy && !isCovered(taken, cut()) ? cut() : null);
+      if (found) taken.push(found);
     }
-    return taken;
+    return { names: [...taken, ...above], across: [left, right] };
   }, [variables, boxOf, step, selected, given]);
+  const pointed = pointedAt(variables.find((each) => each.name === hovered && !each.group), boxOf, zoom, across);
   return (
     <ViewportPortal>
       <div className="far-names" aria-hidden="true">
-        {names.map((each) => (
-          <span key={each.name} className={each.name === selected ? "selected" : each.isInside ? "inside" : ""} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
+        {(pointed ? [...names, pointed] : names).map((each) => (
+          <span key={each.isPointed ? "" : each.name} className={each.isPointed ? "pointed" : each.name === selected ? "selected" : each.isInside ? "inside" : ""} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
             {each.lines.map((line, place) => (
               <b key={place}>{line}</b>
             ))}

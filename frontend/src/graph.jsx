@@ -535,6 +535,8 @@ function Flow() {
           setMovedCount((count) => count + 1);
           if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([node, ...dragged].map(({ id, position: { x, y } }) => [id, [x, y]])) });
         }}
+        onNodeMouseEnter={(_, node) => show({ hovered: node.id })}
+        onNodeMouseLeave={() => show({ hovered: null })}
         onEdgeClick={(_, edge) => chooseArc(edge)}
         onEdgesChange={(changes) => {
           const chosen = changes.find((each) => each.type === "select" && each.selected); // by the keyboard

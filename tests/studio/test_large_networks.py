@@ -61,7 +61,8 @@ CUT_OFF = """() => {
 @pytest.mark.parametrize("width", [820, 1280, 1600])
 def test_names_are_whole_and_inside(chromium: Browser, tmp_path: Path, width: int) -> None:
     """From afar, in as many lines as that takes; nothing else of a box is seen then."""
-    names = ["STROKEVOLUME", "DieFromVaccineAssociatedTTS", "Covid19AssociatedCSVT", "HYPOVOLEMIA", "LVFAILURE"]
+    names = ["STROKEVOLUME", "DieFromVaccineAssociatedTTS", "Covid19AssociatedCSVT", "LVFAILURE"]
+    names.insert(3, "VesselNavigationOperationManagement")
     names = [f"{name}{number}" for number in range(width // 130) for name in names]
     parents = {name: names[max(0, place - 6) : max(0, place - 4)] for place, name in enumerate(names)}
     network = credo.Network({name: ["no", "yes"] for name in names}, parents)
@@ -79,6 +80,29 @@ def test_names_are_whole_and_inside(chromium: Browser, tmp_path: Path, width: in
         assert name is not None
         assert states is not None
         assert name["y"] + name["height"] <= states["y"] + 2
+
+
+def test_a_name_is_whole_where_the_pointer_is(chromium: Browser, tmp_path: Path) -> None:
+    names = [f"HowOftenTheWindBlowsOverTheSeaFromTheNorthAndTheEast{number}" for number in range(60)]
+    network = credo.Network({name: ["no", "yes"] for name in names}, {names[k]: [names[k // 4]] for k in range(1, 60)})
+    write_network(network.with_cpts({each: _even(network, each) for each in names}), tmp_path / "wide.bif")
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "wide.bif", None) as tab:
+        page = tab.page
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.locator(".react-flow__node", has_text=names[20]).hover()
+        pointed = page.locator(".far-names .pointed")
+        expect(pointed).to_have_text(f"{names[20]}yes 50%")
+        room, own = page.locator(".canvas").bounding_box(), pointed.bounding_box()
+        assert room is not None
+        assert own is not None
+        assert room["x"] <= own["x"] <= own["x"] + own["width"] <= room["x"] + room["width"]
+        page.mouse.move(room["x"] + 5, room["y"] + 300)
+        expect(pointed).to_have_count(0)
+        assert tab.complaints == []
+
+
+def _even(network: credo.Network, name: str) -> list[list[float]] | list[float]:
+    return [[0.5, 0.5]] * 2 if network.parents[name] else [0.5, 0.5]
 
 
 COUNT_STATES = """() => {
