@@ -251,6 +251,8 @@ export const useStudio = create((set, get) => ({
       editor?.pull();
     } else if (event.event === "saved") {
       set({ unsaved: false });
+    } else if (event.event === "written") {
+      set({ error: event.message });
     } else if (event.event === "lost") {
       set({ toast: event.message });
     } else if (event.event === "checked") {

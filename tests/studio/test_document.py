@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from credo.studio.document import ChangeError, Document, StaleChangeError, changed
+from credo.studio.document import ChangeError, Document, StaleChangeError, changed, replacing_change
 from tests.helpers.amounts import seeds
 
 
@@ -110,3 +110,10 @@ def test_random_changes_agree_with_slices(seed: int) -> None:
         expected = text[:start] + insert + text[end:]
         assert changed(text, changes) == expected
         text = expected
+
+
+@pytest.mark.parametrize("seed", seeds(20, 500))
+def test_a_text_is_replaced_by_one_change(seed: int) -> None:
+    rng = random.Random(seed)
+    old, new = ("".join(rng.choices("ab\n🙂", k=rng.randrange(9))) for _ in range(2))
+    assert changed(old, replacing_change(old, new)) == new

@@ -165,6 +165,29 @@ def test_files_that_another_program_writes_are_noticed(learned_tab: Tab) -> None
     expect(page.get_by_text(STALE)).to_have_count(0)
 
 
+def test_what_another_program_writes_to_the_text_is_taken_in_or_said(learned_tab: Tab) -> None:
+    page, path = learned_tab.page, learned_tab.folder / "heart.credo"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(before.replace("# What is known", "# What is known 🙂, by Ana"), "utf-8")
+    expect(page.locator(".cm-content")).to_contain_text("# What is known 🙂, by Ana")
+    expect(page.locator(".saved")).to_have_text("saved")
+    assert page.get_by_text(STALE).count() == 0
+    write(page, "smoker raises ecg\n")
+    expect(page.locator(".saved")).to_have_text("changed, kept as a draft")
+    path.write_text(before, "utf-8")
+    expect(page.get_by_role("alert")).to_contain_text("Another program wrote to heart.credo as well.")
+    expect(page.locator(".cm-content")).to_contain_text("by Ana")
+    assert learned_tab.complaints == []
+
+
+def test_a_table_that_is_gone_is_named(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    (learned_tab.folder / "patients.csv").rename(learned_tab.folder / "elsewhere.csv")
+    gone = page.get_by_role("status").filter(has_text=STALE)
+    expect(gone).to_contain_text("patients.csv: There is no such file.")
+    expect(gone).not_to_contain_text(str(learned_tab.folder))
+
+
 def test_a_network_file_that_changes_is_read_again(chromium: Browser, tmp_path: Path) -> None:
     network = credo.Network({"a": ["no", "yes"]}, {})
     credo.write_network(network.with_cpts({"a": [0.5, 0.5]}), tmp_path / "small.bif")

@@ -113,5 +113,24 @@ def changed(text: str, changes: Any) -> str:
     return b"".join(parts).decode("utf-16-le", "surrogatepass")
 
 
+def replacing_change(old: str, new: str) -> list[Any]:
+    """The change that makes one text of another: what both begin and end with stays."""
+    most = min(len(old), len(new))
+    head = next((place for place in range(most) if old[place] != new[place]), most)
+    tail = next((place for place in range(most - head) if old[-1 - place] != new[-1 - place]), most - head)
+    removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
+    parts: list[Any] = [
+        utf16_length(old[:head]),
+        [utf16_length(removed), *added.split("\n")],
+        utf16_length(old[len(old) - tail :]),
+    ]
+    return [part for part in parts if part != 0]
+
+
+def utf16_length(text: str) -> int:
+    """The length of a text as JavaScript counts it."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def _is_length(part: Any) -> bool:
     return isinstance(part, int) and not isinstance(part, bool) and part >= 0

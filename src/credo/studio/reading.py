@@ -21,6 +21,7 @@ from credo.knowledge.statements import Influence, Statement, to_text
 from credo.model.network import Network, Variable
 from credo.questions.question_draws import arrow_kinds
 from credo.results.fit_results import Fit
+from credo.studio.document import utf16_length
 from credo.studio.table import OpenTable
 
 Influences = Mapping[str, Mapping[str, str]]  # of each child, by its parents: "raises", "lowers" or "neutral"
@@ -78,7 +79,8 @@ def read(text: str, given: Network | None, table: OpenTable | None) -> Reading:
                 return Reading(mistakes=tuple(mistakes), message=str(error))
             rest = without_lines(rest, {mistake.line for mistake in fresh})
         except CredoError as error:
-            return Reading(mistakes=tuple(mistakes), message=str(error))
+            message = str(error) if table is None else str(error).replace(str(table.path), table.path.name)
+            return Reading(mistakes=tuple(mistakes), message=message)
     return Reading(mistakes=tuple(mistakes))
 
 
@@ -108,8 +110,8 @@ def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, 
     return {
         "kind": mistake.kind,
         "line": mistake.line,
-        "start": _units(text[: mistake.column - 1]),
-        "end": _units(text[: mistake.end_column - 1]),
+        "start": utf16_length(text[: mistake.column - 1]),
+        "end": utf16_length(text[: mistake.end_column - 1]),
         "message": mistake.message,
         "expected": mistake.expected,
         "suggestion": mistake.suggestion,
@@ -187,7 +189,3 @@ def arrow_data(source: Fit | Network) -> dict[str, dict[str, tuple[str, float]]]
     for (parent, name), kind in arrow_kinds(source).items():
         found[name][parent] = kind, round(strength(network, parent, name), 4)
     return found
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -30,7 +30,7 @@ from credo.studio import learning
 from credo.studio.asking import bars_data, given_of, next_data, questions_data, require_supported, sensitivity_data
 from credo.studio.check_process import UNCHANGED, Checker, CheckProcess
 from credo.studio.data_view import columns_data, rows_data
-from credo.studio.document import Document
+from credo.studio.document import Document, replacing_change
 from credo.studio.drawn_changes import edited
 from credo.studio.folder import (
     KNOWLEDGE,
@@ -188,15 +188,20 @@ class Session:
             await asyncio.to_thread(picture_data, network, opened.reading.labels)
 
     async def _watch(self) -> None:
-        """Notice when another program writes to the table or the network file that is open."""
-        watched, marks = self.opened, _marks(self.opened)
+        """Notice when another program writes to the table, the network file or the text that is open."""
+        watched, marks, followed = self.opened, _marks(self.opened), None
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             opened, now = self.opened, _marks(self.opened)
             before, watched, marks = marks if opened is watched else now, opened, now
-            if opened is None or before == now:
+            if opened is None:
                 continue
             with suppress(CredoError, OSError):  # half-written: its next change is noticed as well
+                if before[2] == now[2] != followed:  # nobody writes any more
+                    followed = now[2]
+                    await self._follow_text(opened)
+                if before[:2] == now[:2]:
+                    continue
                 if before[0] != now[0]:
                     table = opened.table
                     await self.open(
@@ -206,6 +211,22 @@ class Session:
                     )
                 else:
                     await self._read_again(opened)
+
+    async def _follow_text(self, opened: Opened) -> None:
+        """Take in what another program wrote to the text's file; where there are changes that are not saved, say so."""
+        if not await asyncio.to_thread(opened.knowledge.exists):
+            return
+        found, text = await asyncio.to_thread(read_plain_text, opened.knowledge), opened.document.text
+        if found in (opened.saved, text):
+            return
+        if text != opened.saved:
+            name = opened.knowledge.name
+            message = f"Another program wrote to {name} as well. Save shows what differs, and merges both."
+            await self.publish({"event": "written", "message": message})
+            return
+        opened.saved = found
+        await self.change(opened.document.version, [{"clientID": "file", "changes": replacing_change(text, found)}])
+        await self._saved(opened, found)
 
     async def _read_again(self, opened: Opened) -> None:
         """Read the text with the table as it is now, and tell every tab."""
@@ -592,12 +613,12 @@ def _write_noting_losses(network: Network, path: Path) -> str:
     return "\n".join(str(each.message).replace(str(path), path.name) for each in lost)
 
 
-def _marks(opened: Opened | None) -> tuple[object, object]:
-    """What changes when the network file does that is open, and when the table does."""
+def _marks(opened: Opened | None) -> tuple[object, object, object]:
+    """What changes when the network file does that is open, when the table does, and when the text's file does."""
     if opened is None:
-        return None, None
+        return None, None, None
     network, table = opened.network_file, opened.table
-    return network and OpenTable(network).mark, table and table.mark
+    return network and OpenTable(network).mark, table and table.mark, OpenTable(opened.knowledge).mark
 
 
 def _left_out(text: str, reading: Reading) -> list[str]:

@@ -39,7 +39,7 @@ class Support:
 def support(fit: Fit, reading: Reading, table: OpenTable | None) -> Support:
     """What a text, read together with a table, supports of a fit."""
     if reading.network is None or reading.knowledge is None:
-        return Support(("The text cannot be read at the moment.",))
+        return Support((reading.message or "The text cannot be read at the moment.",))
     changes = (
         *_structure_changes(fit.network, reading.network),
         *_order_changes(fit.knowledge, reading.knowledge),
