@@ -9,7 +9,7 @@ import { LearnNow } from "./learn.jsx";
 import { Next } from "./next.jsx";
 import { Questions } from "./questions.jsx";
 import { Scores } from "./scores.jsx";
-import { at, givenNow, knownOf, labelOf, wordsFor } from "./names.js";
+import { at, chancesOf, givenNow, knownOf, labelOf, openDecisions, wordsFor } from "./names.js";
 import { percent } from "./states.js";
 import { SaveChart } from "./save_chart.jsx";
 import { StateBounds } from "./stating.jsx";
@@ -21,8 +21,8 @@ const MANY = 12; // variables from which on a field finds them
 const MOST = 60; // variables that are listed
 
 function Target({ variable, state, setState }) {
-  const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
-  const before = useStudio((s) => at(s.bars?.before, variable.name));
+  const numbers = useStudio((s) => chancesOf(s, variable));
+  const before = useStudio((s) => (variable.decision ? undefined : at(s.bars?.before, variable.name)));
   const drawn = () => {
     const { given, network } = useStudio.getState();
     const rows = variable.states.map((each) => [labelOf(variable, each), ...(at(numbers, each) ?? [])]);
@@ -100,18 +100,21 @@ const Case = memo(() => {
                     else observe(each.name, null);
                   }}
                 >
-                  <option value="">not known</option>
-                  <optgroup label="observed">
-                    {each.states.map((state) => (
-                      <option key={state} value={`=${state}`}>
-                        {labelOf(each, state)}
-                      </option>
-                    ))}
-                  </optgroup>
-                  <optgroup label="set by us (an intervention)">
+                  <option value="">{each.decision ? "not decided" : "not known"}</option>
+                  {!each.decision && (
+                    <optgroup label="observed">
+                      {each.states.map((state) => (
+                        <option key={state} value={`=${state}`}>
+                          {labelOf(each, state)}
+                        </option>
+                      ))}
+                    </optgroup>
+                  )}
+                  <optgroup label={each.decision ? "decided" : "set by us (an intervention)"}>
                     {each.states.map((state) => (
                       <option key={state} value={`!${state}`}>
-                        set to {labelOf(each, state)}
+                        {each.decision ? "" : "set to "}
+                        {labelOf(each, state)}
                       </option>
                     ))}
                   </optgroup>
@@ -261,6 +264,8 @@ export function AskPanel() {
   if (!network) return <p className="hint">There are no variables to ask about yet: write or draw them first.</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   const state = variable.states.includes(chosen) ? chosen : (variable.order ?? variable.states).at(-1);
+  const words = wordsFor(network);
+  const open = bars?.source ? openDecisions(given, network, variable.name).map(words.name) : [];
   if (bars && !bars.source)
     return (
       <section>
@@ -281,8 +286,14 @@ export function AskPanel() {
       <ChooseVariable label="How probable is" variable={variable} variables={network.variables} />
       {bars?.source && <Target variable={variable} state={state} setState={setChosen} />}
       <p className="hidden" role="status">
-        {bars?.source && `${variable.label} is ${labelOf(variable, state)}: ${percent(at(at(bars.bars, variable.name), state)?.[0])}`}
+        {bars?.source && `${variable.label} is ${labelOf(variable, state)}: ${percent(at(chancesOf({ bars, given }, variable), state)?.[0])}`}
       </p>
+      {variable.decision && <p className="hint">{variable.label} is to be decided: choose an option to see what it leads to. What to do is answered below.</p>}
+      {open.length > 0 && (
+        <p className="hint">
+          {variable.label} depends on {open.join(", ")}, which is not decided: these numbers mix the options. Choose one to see what it leads to.
+        </p>
+      )}
       {bars?.source && bars.note && <p className="hint">{bars.note}</p>}
       <h3>This case</h3>
       <p className="hint">Click a state in the network, or choose it here, to say that it was observed.</p>

@@ -1,7 +1,7 @@
 // The names of variables when the network is so far away that boxes show nothing else.
 import { ViewportPortal, useStore } from "@xyflow/react";
 import { useMemo } from "react";
-import { at, knownOf, labelOf } from "./names.js";
+import { chancesOf, knownOf, labelOf } from "./names.js";
 import { wrapped } from "./share/words.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
@@ -134,7 +134,7 @@ export function FarNames({ variables, boxOf, keyOf }) {
             {each.lines.map((line, place) => (
               <b key={place}>{line}</b>
             ))}
-            {each.hasRoom && !each.variable.group && <KeyNumber variable={each.variable} numbers={at(bars, each.name)} given={given} keyOf={keyOf} />}
+            {each.hasRoom && !each.variable.group && <KeyNumber variable={each.variable} numbers={chancesOf({ given, bars: { bars } }, each.variable)} given={given} keyOf={keyOf} />}
           </span>
         ))}
       </div>

@@ -22,7 +22,7 @@ import { Computing } from "./asking.jsx";
 import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
 import { Menu, itemsOfArrow, itemsOfPane, itemsOfVariable } from "./menu.jsx";
-import { at, countGiven, givenNow, labelOf, wordsFor } from "./names.js";
+import { at, chancesOf, countGiven, givenNow, labelOf, wordsFor } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
@@ -198,8 +198,8 @@ const isBare = (s) => s.transform[2] < FAR && s.nodeLookup.size > MOST_DRAWN;
 
 const VariableNode = memo(({ data: variable, width }) => {
   const bare = useStore(isBare);
-  const numbers = useStudio((s) => at(s.bars?.bars, variable.name));
-  const before = useStudio((s) => at(s.bars?.before, variable.name));
+  const numbers = useStudio((s) => chancesOf(s, variable));
+  const before = useStudio((s) => (variable.decision ? undefined : at(s.bars?.before, variable.name)));
   const observed = useStudio((s) => at(s.given.evidence, variable.name));
   const set = useStudio((s) => at(s.given.do, variable.name));
   const soft = useStudio((s) => at(s.given.soft, variable.name));
@@ -210,7 +210,7 @@ const VariableNode = memo(({ data: variable, width }) => {
   const { observe, show } = useStudio.getState();
   const kind = observed !== undefined ? "observed" : set !== undefined ? "set" : soft ? "soft" : "";
   return (
-    <div className={`node ${kind} ${selected ? "selected" : ""} ${stale ? "stale" : ""}`} role="group" aria-label={`Variable ${variable.name}`}>
+    <div className={`node ${kind} ${variable.decision ? "decision" : ""} ${selected ? "selected" : ""} ${stale ? "stale" : ""}`} role="group" aria-label={`Variable ${variable.name}`}>
       <Handle type="target" position={Position.Top} isConnectable />
       <button
         type="button"
@@ -224,7 +224,7 @@ const VariableNode = memo(({ data: variable, width }) => {
       >
         <KeyFill variable={variable} numbers={numbers} known={observed ?? set} />
         <span className={LETTER * variable.label.length > width - BESIDE_NAME ? "long" : ""}>{variable.label}</span>
-        {kind && <em>{{ observed: "observed", set: "set by us", soft: "uncertain finding" }[kind]}</em>}
+        {(kind || variable.decision) && <em>{{ observed: "observed", set: variable.decision ? "decided" : "set by us", soft: "uncertain finding" }[kind] ?? "to decide"}</em>}
       </button>
       {group && (
         <button type="button" className="fold nodrag" title={`Fold the group ${group}`} aria-label={`Fold the group ${group}, with ${variable.name}`} onClick={() => useStudio.getState().fold(group)}>
@@ -242,7 +242,7 @@ const VariableNode = memo(({ data: variable, width }) => {
             aria-pressed={observed === state || set === state}
             aria-label={`${describe(labelOf(variable, state), own, was)}; ${variable.name}`}
             title={describe(labelOf(variable, state), own, was)}
-            onClick={(event) => observe(variable.name, state, event.altKey ? "do" : clickMeans)}
+            onClick={(event) => observe(variable.name, state, event.altKey || variable.decision ? "do" : clickMeans)}
           >
             <span className="label">{labelOf(variable, state)}</span>{" "}
             <Bar numbers={own} before={was} />

@@ -18,6 +18,17 @@ export function knownOf(given, name) {
 export const givenWith = (given, name, kind, value) =>
   Object.fromEntries(KINDS.map((each) => [each, withName(given[each], name, each === kind ? value : undefined)]));
 
+// How probable the states of a variable are; what is to be decided has no probability before it is.
+export const chancesOf = (state, { name, decision }) => (decision && !knownOf(state.given, name).length ? undefined : at(state.bars?.bars, name));
+
+// Decisions that are open, and that a variable depends on.
+export function openDecisions(given, network, name) {
+  const byName = new Map(network.variables.map((each) => [each.name, each]));
+  const found = new Set([name]);
+  for (const each of found) for (const parent of byName.get(each)?.parents ?? []) found.add(parent);
+  return [...found].filter((each) => each !== name && byName.get(each)?.decision && !knownOf(given, each).length);
+}
+
 // What of a case is about variables and states that exist now.
 export function givenNow(given, network) {
   const states = new Map(network?.variables.map((each) => [each.name, each.states]) ?? []);

@@ -27,6 +27,7 @@ READABLE = (
     "/api/predictions",
     "/api/share",
     "/api/columns",
+    "/api/cpt?name=disease",
     "/api/reading",
     "/static/studio.js",
     "/api/updates?since=0",

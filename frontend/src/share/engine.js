@@ -295,9 +295,9 @@ export function decided({ options }, engine, given, hasIntervals) {
     const values = utilities.map((each) => each[draw]);
     const best = Math.max(...values) - ROUNDING * Math.max(...values.map(Math.abs));
     const tied = values.flatMap((value, index) => (value >= best ? [index] : []));
-    for (const index of tied) wins[index] += 1 / tied.length / possible.length;
+    for (const index of tied) wins[index] += 1 / tied.length;
   }
-  const found = options.map((option, index) => ({ option: option.text, utility: mean(utilities[index]), ends: ends(utilities[index]), best: hasIntervals ? wins[index] : null, index }));
+  const found = options.map((option, index) => ({ option: option.text, utility: mean(utilities[index]), ends: ends(utilities[index]), best: hasIntervals ? wins[index] / possible.length : null, index }));
   found.sort((one, other) => other.utility - one.utility || one.index - other.index);
   const gain = utilities[found[0].index].map((value, draw) => value - utilities[found[1].index][draw]);
   return { options: found, gain: mean(gain), gainEnds: ends(gain) };

@@ -16,7 +16,9 @@ const { answer } = engine;
 const placeOf = new Map(variables.map((each, index) => [each.name, index]));
 const shown = variables.map((_, index) => index).filter((each) => !variables[each].hidden);
 const inputs = content.inputs.length ? content.inputs.map((name) => placeOf.get(name)) : shown;
-const targets = content.targets.length ? content.targets.map((name) => placeOf.get(name)) : shown;
+// What is to be decided: it is set, and never asked for.
+const decisions = new Set(content.decision?.options.flatMap((option) => option.set.map(([number]) => number)) ?? []);
+const targets = content.targets.length ? content.targets.map((name) => placeOf.get(name)) : shown.filter((each) => !decisions.has(each));
 
 const given = new Map(); // what is known, by the number of the variable
 let target = placeOf.get(content.target);
@@ -47,7 +49,7 @@ const stateOfNumber = (cuts, value) => cuts.filter((point) => value >= point).le
 // What is known --------------------------------------------------------------------------------------------------------------
 
 function choose(variable, state) {
-  const kind = sets ? "set" : "state";
+  const kind = sets || decisions.has(variable) ? "set" : "state";
   if (state === null || given.get(variable)?.[kind] === state) given.delete(variable);
   else given.set(variable, { [kind]: state });
   update();
@@ -61,7 +63,7 @@ function row(number) {
   const known = h("span", { class: "known" });
   const heading = h("legend", { title: hintOf(variable) }, variable.label, variable.unit ? h("small", {}, ` ${variable.unit}`) : null, known);
   const options = [null, ...variable.order];
-  const labelOf = (state) => (state === null ? "not known" : variable.labels[state]);
+  const labelOf = (state) => (state === null ? (decisions.has(number) ? "not decided" : "not known") : variable.labels[state]);
   let show;
   let control;
   if (isLong) {
@@ -189,6 +191,15 @@ function decide() {
   );
 }
 
+// Decisions that are open, and that a variable depends on.
+function openDecisions(number, seen = new Set()) {
+  return variables[number].parents.flatMap((parent) => {
+    if (seen.has(parent)) return [];
+    seen.add(parent);
+    return [...(decisions.has(parent) && !given.has(parent) ? [parent] : []), ...openDecisions(parent, seen)];
+  });
+}
+
 const result = h("div", { class: "result" });
 const chosen = h("p", { class: "chosen" });
 const status = h("p", { class: "hidden", role: "status" });
@@ -225,6 +236,8 @@ function draw() {
       h("p", { class: "sentence" }, isGiven ? `${variable.label} is what you said.` : sentence(variable, targetState, main)),
       bars(target, own, before),
     );
+    const open = openDecisions(target).map(nameOf);
+    if (open.length) result.append(h("p", { class: "note" }, `${variable.label} depends on ${open.join(", ")}, which is not decided: these numbers mix the options. Choose one to see what it leads to.`));
     status.textContent = `${variable.label}: ${variable.labels[targetState]} ${percent(value)}`;
     below.replaceChildren(h("span", {}, `${variable.label}: ${variable.labels[targetState]}`), h("b", {}, percent(value)), h("small", {}, interval(low, high)));
   }
@@ -233,7 +246,7 @@ function draw() {
   for (const each of rows.values()) each();
   clear.disabled = given.size === 0;
   decide();
-  drawing?.update(found, given);
+  drawing?.update(found && found.map((each, number) => (decisions.has(number) && !given.has(number) ? undefined : each)), given);
   overview();
 }
 

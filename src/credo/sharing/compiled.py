@@ -86,7 +86,7 @@ def compiled(fit: Fit, names: Collection[str] | None = None) -> Compiled:
         parts.append(cells.ravel())
         offset += cells.size
     own: list[int] = []  # of each CPT its means, and where it has draws the ends of its intervals behind them
-    posterior = None if isinstance(source, Network) or drawn is None else source.posterior
+    posterior = None if drawn is None else fit.posterior
     for name in network.names:
         own.append(offset)
         cpt = np.asarray(network.cpt_array(name), dtype=np.float64)

@@ -128,10 +128,11 @@ def decision_lines(knowledge: Knowledge) -> list[Any]:
 def next_data(fit: Fit, knowledge: Knowledge, request: Mapping[str, Any]) -> dict[str, Any]:
     """Which observation would tell most about a variable, and what to do where the text has a decision."""
     evidence, do, soft = given_of(request)
-    if do or soft:
+    lines = decision_lines(knowledge)
+    decisions = {each.variable for each in lines if isinstance(each, DecisionDeclaration)}
+    if soft or not decisions.issuperset(do):  # an option that is looked at is no part of the question
         raise OptionError("Tests and decisions are for what was observed: forget uncertain findings and what was set.")
     variable, answer = str(request.get("variable")), dict[str, Any]()
-    lines = decision_lines(knowledge)
     is_decided = any(isinstance(each, UtilityDeclaration) for each in lines)
     if variable not in evidence:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from credo.drawing.page_picture import picture_data
+from credo.knowledge.decisions import DecisionDeclaration
 from credo.knowledge.labels import labels_of
 from credo.knowledge.statements import to_text
 from credo.questions.question_draws import why_no_interval
@@ -39,18 +40,19 @@ def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
 
 def reading_data(opened: Opened, reading: Reading) -> dict[str, Any]:
     """What a text means, as JSON can hold it, and what changed since something was learned."""
-    network = reading.network
+    network, knowledge = reading.network, reading.knowledge
+    said = () if knowledge is None else knowledge.statements
+    lines = [] if knowledge is None else decision_lines(knowledge)
+    decisions = {each.variable for each in lines if isinstance(each, DecisionDeclaration)}
     return {
-        "network": None
-        if network is None
-        else network_data(network, () if reading.knowledge is None else reading.knowledge.statements, reading.labels),
+        "network": None if network is None else network_data(network, said, reading.labels, decisions),
         "changes": [] if opened.fit is None else list(support(opened.fit, reading, opened.table).changes),
         "mistakes": [mistake_data(mistake, network) for mistake in reading.mistakes[:MOST_MISTAKES]],
         "findings": [str(finding) for finding in reading.findings],
         "message": reading.message,
-        "experts": [] if reading.knowledge is None else experts_data(reading.knowledge.statements),
-        "statements": 0 if reading.knowledge is None else len(reading.knowledge),
-        "decisions": [] if reading.knowledge is None else [to_text(each) for each in decision_lines(reading.knowledge)],
+        "experts": experts_data(said),
+        "statements": len(said),
+        "decisions": [to_text(each) for each in lines],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,12 @@ def mistake_data(mistake: Mistake, network: Network | None = None) -> dict[str, 
     }
 
 
-def network_data(network: Network, statements: Sequence[Statement] = (), labels: Labels = NO_LABELS) -> dict[str, Any]:
+def network_data(
+    network: Network,
+    statements: Sequence[Statement] = (),
+    labels: Labels = NO_LABELS,
+    decisions: Collection[str] = (),
+) -> dict[str, Any]:
     """The structure of a network as JSON can hold it, and what statements say about arrows and orders."""
     stated = stated_influences(statements)
     families = {str(each.child): to_text(each) for each in statements if isinstance(each, FamilyStatement)}
@@ -137,6 +142,7 @@ def network_data(network: Network, statements: Sequence[Statement] = (), labels:
                 "order": list(state_order(variable, statements).states),
                 "stated": stated.get(variable.name, {}),
                 "family": families.get(variable.name, ""),
+                "decision": variable.name in decisions,
                 **_label_data(variable, labels),
             }
             for variable in network.variables
