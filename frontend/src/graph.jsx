@@ -116,7 +116,7 @@ function Find({ variables, goTo }) {
   const match = (wanted) => {
     const small = wanted.trim().toLowerCase();
     if (!small) return undefined;
-    const found = (test) => variables.find((each) => test(each.name.toLowerCase()));
+    const found = (test) => variables.find((each) => test(each.name.toLowerCase())) ?? variables.find((each) => test(each.label.toLowerCase()));
     return found((name) => name === small) ?? found((name) => name.startsWith(small)) ?? found((name) => name.includes(small));
   };
   const go = (event) => {
@@ -142,7 +142,7 @@ function Find({ variables, goTo }) {
       />
       <datalist id="variables">
         {variables.map((each) => (
-          <option key={each.name} value={each.name} />
+          <option key={each.name} value={each.name} label={each.label === each.name ? undefined : each.label} />
         ))}
       </datalist>
     </form>
@@ -455,6 +455,8 @@ function Flow() {
     setMenu({ title, items, x: Math.max(4, Math.min(x - all.left, all.width - 250)), y: Math.max(4, Math.min(y - all.top, all.height - 40 * items.length - 30)) });
   };
   const count = countGiven(givenNow(given, network));
+  const words = wordsFor(network);
+  const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
   return (
     // First what leads around the network, then the network: the Tab key goes that way.
     <div
@@ -480,7 +482,7 @@ function Flow() {
         {network.variables.length > MANY && chosen && (
           <span className="focus-choice">
             <button type="button" aria-pressed={Boolean(focus)} onClick={() => useStudio.getState().focusOn(focus ? null : { name: chosen, depth: 1 })}>
-              {focus ? "Show all" : `Only around ${chosen.length > 18 ? `${chosen.slice(0, 17)}…` : chosen}`}
+              {focus ? "Show all" : `Only around ${short(words.name(chosen))}`}
             </button>
             {focus && (
               <label>
@@ -505,7 +507,7 @@ function Flow() {
           <Computing what={rough ? "the intervals " : ""} stop={() => useStudio.getState().stopAsking()} />
         )}
         {impossible && <span className="problem" role="alert">{impossible}</span>}
-        {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.join(", ")}</span>}
+        {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.map(words.name).join(", ")}</span>}
       </Panel>
       <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }}>
         <ControlButton title="Full screen" aria-label="Full screen" onClick={(event) => fillScreen(event.currentTarget.closest(".canvas"))}>

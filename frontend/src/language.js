@@ -2,7 +2,7 @@
 import { StreamLanguage } from "@codemirror/language";
 
 const WORDS =
-  /^(?:depends on|does not affect|raises|lowers|sub-synergi[sz]e|synergi[sz]e|with confidence|is (?:at least|at most|about|between|cut at|very likely|likely|unlikely|very unlikely)|by at least|by at most|times as likely|relative risk of|odds ratio of|prevalence of|risk difference of|has median|half between|worth|cases|certainty|had|between-study variation|among|sensitivity of|specificity of|(?:positive|negative) predictive value of|noisy-?(?:or|and|max|min)|variables?|decision|utility of|costs? of|order|group|label|unit|note|source|within|with|without|given|each|against|between|share|differ|rows|and|for|of|on|as|is|in|do|leak)(?![\w.\-/])/i;
+  /^(?:depends on|does not affect|raises|lowers|sub-synergi[sz]e|synergi[sz]e|with confidence|is (?:at least|at most|about|between|cut at|very likely|likely|unlikely|very unlikely)|by at least|by at most|times as likely|relative risk of|odds ratio of|prevalence of|risk difference of|has median|half between|worth|cases|certainty|had|between-study variation|among|sensitivity of|specificity of|(?:positive|negative) predictive value of|noisy-?(?:or|and|max|min)|variables?|decision|expert|with reliability|utility of|costs? of|order|group|label|unit|note|source|within|with|without|given|each|against|between|share|differ|rows|and|for|of|on|as|is|in|do|leak)(?![\w.\-/])/i;
 const NAME = /^[^\W\d][\w]*(?:[.\-/]\w+)*/u;
 
 export const credoLanguage = StreamLanguage.define({

@@ -58,6 +58,11 @@ def test_only_the_neighbours_of_a_variable(chromium: Browser, tmp_path: Path) ->
     write_network(network.with_cpts(cpts), tmp_path / "chain.bif")
     with opened_tab(chromium, tmp_path.resolve(), {}, "chain.bif", None) as tab:
         page = tab.page
+        write(page, 'label v20: "the twentieth"\n')
+        expect(page.get_by_role("group", name="Variable v20", exact=True)).to_contain_text("the twentieth")
+        page.get_by_label("Find a variable in the network").fill("twentieth")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Only around the twentieth").wait_for()
         page.get_by_role("combobox", name="How probable is").select_option("v10")
         page.get_by_role("button", name="Only around v10").click()
         boxes = page.get_by_role("group", name=re.compile("^Variable"))
