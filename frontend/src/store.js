@@ -59,6 +59,9 @@ function copiedVariables(text) {
   }
 }
 
+// What bars are for: they are asked for again where it changes.
+const shownKey = (changes, network) => JSON.stringify([changes, network?.variables.map(({ name, states, cuts, parents }) => [name, states, cuts, parents])]);
+
 const SLOW = 400; // milliseconds after which a page says that it computes
 
 const fetchState = () => fetchJson("/api/state");
@@ -185,7 +188,7 @@ export const useStudio = create((set, get) => ({
     }));
     get().draw(picture);
     // The numbers are those of what was learned: whether they still are those of this text, the studio says.
-    const shown = JSON.stringify([reading.changes, get().network?.picture]);
+    const shown = shownKey(reading.changes, get().network);
     if (get().fit && get().shownFor !== undefined && get().shownFor !== shown) get().ask();
     set({ shownFor: shown });
   },
@@ -359,7 +362,7 @@ export const useStudio = create((set, get) => ({
     const take = (bars) => {
       if (!isNewest()) return;
       set({ bars: sharing(bars, get().bars), impossible: "", computing: Boolean(bars.rough) });
-      if (bars.changes) set({ changes: bars.changes });
+      if (bars.changes) set({ changes: bars.changes, shownFor: shownKey(bars.changes, get().network) });
     };
     const slow = setTimeout(() => isNewest() && set({ computing: true }), SLOW);
     try {

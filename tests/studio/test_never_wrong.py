@@ -42,6 +42,26 @@ def test_numbers_stay_with_their_states_and_say_that_they_are_old(learned_tab: T
     assert learned_tab.complaints == []
 
 
+def test_undo_after_learning_leaves_no_numbers_under_other_cut_points(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    line = page.locator(".cm-line", has_text="age: young < 45")
+    line.click()
+    page.keyboard.press("Home")
+    for _ in "age: young < ":
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.insert_text("5")  # 55
+    expect(state(page, "age", "young")).to_have_attribute("title", "young")
+    page.get_by_role("tab", name="Learn").click()
+    page.get_by_text("Options").click()
+    page.get_by_role("combobox", name="Method").select_option("cmap")  # the quickest
+    page.get_by_role("button", name="Learn again").click()
+    expect(state(page, "age", "young")).to_have_attribute("title", re.compile("%"))
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text(STALE)).to_be_visible()
+    expect(state(page, "age", "young")).to_have_attribute("title", "young")  # no number of ages below 55
+
+
 @pytest.mark.slow
 def test_learning_again_makes_the_numbers_current(learned_tab: Tab) -> None:
     page = learned_tab.page
