@@ -255,13 +255,14 @@ function Sensitivity({ variable, state }) {
 
 export function AskPanel() {
   const network = useStudio((s) => s.network);
+  const message = useStudio((s) => s.message);
   const selected = useStudio((s) => s.selected);
   const bars = useStudio((s) => s.bars);
   const given = useStudio((s) => s.given);
   const clickMeans = useStudio((s) => s.clickMeans ?? "evidence");
   const { show } = useStudio.getState();
   const [chosen, setChosen] = useState(null);
-  if (!network) return <p className="hint">There are no variables to ask about yet: write or draw them first.</p>;
+  if (!network) return <p className="hint">{message ? "There is nothing to ask until the text and the table can be read together." : "There are no variables to ask about yet: write or draw them first."}</p>;
   const variable = network.variables.find((each) => each.name === selected) ?? network.variables[0];
   const state = variable.states.includes(chosen) ? chosen : (variable.order ?? variable.states).at(-1);
   const words = wordsFor(network);

@@ -95,10 +95,10 @@ export function Editor() {
   }, [mistakes]);
 
   useEffect(() => {
-    if (!view.current || !check?.statements) return;
+    if (!view.current) return;
     const doc = view.current.state.doc;
     const builder = new RangeSetBuilder();
-    for (const each of [...check.statements].sort((a, b) => a.line - b.line)) {
+    for (const each of [...(check?.statements ?? [])].sort((a, b) => a.line - b.line)) {
       if (each.line < 1 || each.line > doc.lines) continue;
       const start = doc.line(each.line).from;
       builder.add(start, start, new StateMarker(each.state, describeStatement(each)));

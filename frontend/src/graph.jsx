@@ -578,6 +578,14 @@ function Flow() {
 
 export function Graph() {
   const drawing = useStudio((s) => s.drawing);
+  const message = useStudio((s) => s.message);
+  if (!drawing && message)
+    return (
+      <div className="empty">
+        <p>The network cannot be shown until this is mended.</p>
+        <p className="problem">{message}</p>
+      </div>
+    );
   if (!drawing)
     return (
       <div className="empty">

@@ -208,6 +208,26 @@ def test_a_table_that_is_gone_is_named(learned_tab: Tab) -> None:
     expect(gone).not_to_contain_text(str(learned_tab.folder))
 
 
+def test_a_text_that_the_table_does_not_fit_says_so_after_a_reload(learned_tab: Tab) -> None:
+    page = learned_tab.page
+    expect(page.locator(".mark.contradicted")).to_have_count(1)
+    write(page, "variable smoker: never, always\n")
+    problem = page.get_by_text(re.compile("is not a state of smoker")).first
+    expect(problem).to_be_visible()
+    expect(page.locator(".mark.contradicted")).to_have_count(0)  # it is about another text
+    page.reload()
+    expect(page.get_by_text("The network cannot be shown until this is mended.")).to_be_visible()
+    expect(page.locator(".mark.contradicted")).to_have_count(0)
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    for _ in range(2):
+        page.keyboard.press("Backspace")
+    for _ in "variable smoker: never, always":
+        page.keyboard.press("Backspace")
+    expect(state(page, "disease", "1")).to_have_attribute("title", re.compile("%"))
+    expect(page.locator(".mark.contradicted")).to_have_count(1)
+
+
 def test_a_network_file_that_changes_is_read_again(chromium: Browser, tmp_path: Path) -> None:
     network = credo.Network({"a": ["no", "yes"]}, {})
     credo.write_network(network.with_cpts({"a": [0.5, 0.5]}), tmp_path / "small.bif")

@@ -31,7 +31,7 @@ def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
         "notice": opened.notice,
         "reading": reading_data(opened, opened.reading),
         "picture": None if network is None else picture_data(network, opened.reading.labels),
-        "check": opened.found,
+        "check": opened.found if opened.found and opened.found["version"] == opened.document.version else None,
         "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
         "fit": fit_data(opened),
         "view": opened.view,

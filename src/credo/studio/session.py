@@ -289,7 +289,12 @@ class Session:
         while self._check_again:
             self._check_again = False
             opened = self.opened
-            if opened is None or opened.reading.knowledge is None:
+            if opened is None:
+                continue
+            if opened.reading.knowledge is None:  # signs of before would stand beside other lines
+                if opened.found is not None:
+                    opened.found = opened.checked = None
+                    await self.publish({"event": "checked", "check": None})
                 continue
             knowledge, text, version = opened.reading.knowledge, opened.document.text, opened.document.version
             is_large = _is_large(opened.reading)
