@@ -256,6 +256,7 @@ function Sensitivity({ variable, state }) {
 export function AskPanel() {
   const network = useStudio((s) => s.network);
   const message = useStudio((s) => s.message);
+  const impossible = useStudio((s) => s.impossible);
   const selected = useStudio((s) => s.selected);
   const bars = useStudio((s) => s.bars);
   const given = useStudio((s) => s.given);
@@ -267,6 +268,7 @@ export function AskPanel() {
   const state = variable.states.includes(chosen) ? chosen : (variable.order ?? variable.states).at(-1);
   const words = wordsFor(network);
   const open = bars?.source ? openDecisions(given, network, variable.name).map(words.name) : [];
+  if (impossible && !bars?.source) return <p className="problem">{impossible}</p>;
   if (bars && !bars.source)
     return (
       <section>

@@ -7,10 +7,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
 import credo
+from credo import write_network
 from credo.questions.answers import query_network
 from credo.shipped import example
 from tests.studio.harness import DESKTOP, Tab, new_page, opened_tab, state, write
@@ -88,3 +90,16 @@ def test_learned_numbers_are_seen_before_they_are_explained(learned_tab: Tab) ->
     expect(page.locator(".cell").first).to_have_attribute("title", re.compile(r"learned \d+.*95% interval", re.DOTALL))
     expect(page.get_by_role("button", name="Explain them")).to_be_visible()
     assert learned_tab.complaints == []
+
+
+def test_a_network_that_is_too_large_to_answer_says_so(chromium: Browser, tmp_path: Path) -> None:
+    names = [f"v{number}" for number in range(40)]
+    network = credo.Network({name: [str(state) for state in range(9)] for name in names}, {"v39": names[:2]})
+    cpts = {name: np.full(network.shape(name), 1 / 9) for name in names}
+    write_network(network.with_cpts(cpts), tmp_path / "large.bif")
+    with opened_tab(chromium, tmp_path.resolve(), {}, "large.bif", None) as tab:
+        page = tab.page
+        page.route("**/api/marginals", lambda route: route.fulfill(status=422, json={"error": "It is too large."}))
+        page.reload()
+        expect(page.get_by_role("tabpanel")).to_contain_text("It is too large.")
+        assert page.get_by_text("There are no probabilities yet").count() == 0
