@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.drawing.conflict_graph import ConflictGraph, conflict_graph
 from credo.errors import OptionError
-from credo.plot.decision_plots import axes_or_new, colours_for
+from credo.plot.axes import axes_or_new, colours_for
 from credo.results.check_results import Check
 
 if TYPE_CHECKING:

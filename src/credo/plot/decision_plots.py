@@ -1,17 +1,16 @@
-"""Pictures of what comes next, what an answer or a decision rests on, and what experts believe; axes to draw on."""
+"""Pictures of what comes next, what an answer or a decision rests on, and what experts believe."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from credo.drawing.colours import DARK, LIGHT
-from credo.errors import MissingExtraError, OptionError
+from credo.errors import OptionError
 from credo.explain.evidence_used import learned_of
 from credo.knowledge.evidence import CURVE_LEVEL, beta_interval
+from credo.plot.axes import axes_or_new, colours_for, style_axes
 from credo.posterior.draws import PosteriorResult
 from credo.questions.next_tests import NextTests
 from credo.questions.sensitivity import Sensitivity
@@ -20,44 +19,6 @@ from credo.results.fit_results import Fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes that were given, or those of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots", "A picture") from None
-    made: Axes = pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
-    return made
-
-
-def colours_for(ax: Axes) -> Mapping[str, str]:
-    """Light colours on a light background, dark ones on a dark."""
-    from matplotlib.colors import to_rgb
-
-    red, green, blue = to_rgb(ax.get_facecolor())
-    return LIGHT if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5 else DARK
-
-
-def mixed(one: str, other: str, share: float) -> tuple[float, ...]:
-    """A colour between two others."""
-    from matplotlib.colors import to_rgb
-
-    return tuple((1 - share) * a + share * b for a, b in zip(to_rgb(one), to_rgb(other), strict=True))
-
-
-def style_axes(ax: Axes, colours: Mapping[str, str]) -> None:
-    """No frame but the line below, and faint vertical lines to read numbers by."""
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.spines["bottom"].set_color(colours["line"])
-    ax.tick_params(colors=colours["ink"], length=0)
-    ax.grid(axis="x", color=colours["line"], linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.xaxis.label.set_color(colours["ink"])
 
 
 POINTS = 200  # of a curve

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from credo.errors import OptionError
-from credo.plot.decision_plots import axes_or_new, colours_for, style_axes
+from credo.plot.axes import axes_or_new, colours_for, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

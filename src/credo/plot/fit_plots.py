@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand
-from credo.plot.decision_plots import axes_or_new, colours_for, style_axes
+from credo.plot.axes import axes_or_new, colours_for, style_axes
 from credo.probability_texts import count_digits
 from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit

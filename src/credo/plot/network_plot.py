@@ -21,7 +21,7 @@ from credo.drawing.network_boxes import (
 from credo.errors import counted
 from credo.explain.explanation import Explanation
 from credo.model.network import Network
-from credo.plot.decision_plots import axes_or_new, colours_for, mixed
+from credo.plot.axes import axes_or_new, colours_for, mixed
 from credo.plot.fit_plots import require_fit
 from credo.probability_texts import short_percent
 from credo.questions.marginals import fit_marginals, network_marginals
