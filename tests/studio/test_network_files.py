@@ -74,6 +74,7 @@ def test_a_network_file_is_shared_with_the_labels_of_the_text(asia_tab: Tab) -> 
     shared, complaints = new_page(page.context)
     shared.goto((asia_tab.folder / "shared.html").as_uri())
     expect(shared.get_by_text("A model of how things depend on each other.")).to_be_visible()
+    expect(shared.locator(".caution")).to_have_text(re.compile("^A model can be wrong"))  # there is no interval
     expect(shared.get_by_role("combobox", name="What you want to know")).to_contain_text("short of breath")
     answers = shared.evaluate("() => window.credo.answer({ xray: 'yes' })")
     found = next(each[2] for each in answers if each[:2] == ["lung", "yes"])

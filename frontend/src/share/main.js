@@ -365,7 +365,7 @@ document.getElementById("page").append(
       status,
       content.decision ? h("section", { class: "what-to-do", "aria-labelledby": "what-to-do" }, h("h3", { id: "what-to-do" }, "What to do in this case"), decision, h("details", {}, h("summary", {}, "What counts"), h("ul", {}, ...content.decision.utilities.map((each) => h("li", {}, each))))) : null,
       content.note ? h("p", { class: "note" }, content.note) : null,
-      h("p", { class: "caution" }, "The interval says how far the numbers are known, if the model is right. A model can be wrong: it helps to think about a case, and decides nothing."),
+      h("p", { class: "caution" }, `${content.note ? "" : "The interval says how far the numbers are known, if the model is right. "}A model can be wrong: it helps to think about a case, and decides nothing.`),
     ),
     drawing
       ? h("section", { class: "network", "aria-labelledby": "network" }, h("h2", { id: "network" }, "The whole network"), h("p", { class: "hint" }, "An arrow leads from a cause to what depends on it. Click a state to say that it was observed."), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Picture of the network" }, drawing.element))
