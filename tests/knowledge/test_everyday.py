@@ -282,3 +282,19 @@ def test_without_a_line_to_write_the_advice_is_about_what_is_wrong(line: str, su
     with pytest.raises(credo.KnowledgeError) as caught:
         credo.Knowledge(network, line)
     assert caught.value.mistakes[0].suggestion == suggestion
+
+
+@pytest.mark.parametrize(
+    ("line", "suggestion"),
+    [
+        ("type is caused by glu and bmi", "Write type depends on glu, bmi."),
+        ("type depends on glu bmi", "Write type depends on glu, bmi."),
+        ("type ~ glu + bmi", "Write type depends on glu, bmi."),
+        ("glu raises type", "Name a parent of type, or add the line type depends on glu."),
+    ],
+)
+def test_arrows_in_other_words_get_the_line_that_declares_them(line: str, suggestion: str) -> None:
+    rows = pl.DataFrame({"glu": [1, 2] * 5, "bmi": [1, 1, 2, 2, 1] * 2, "type": ["no", "yes"] * 5})
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.fit(line, rows)
+    assert caught.value.mistakes[0].suggestion == suggestion

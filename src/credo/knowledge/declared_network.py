@@ -33,7 +33,15 @@ from credo.knowledge.site import SiteDeclaration
 from credo.knowledge.sources import FILE_ENDING, is_knowledge, is_knowledge_file, read_sources, with_structures
 from credo.knowledge.state_order import LISTED, natural_order, state_order
 from credo.knowledge.statement_base import FamilyStatement, Reported
-from credo.knowledge.statements import Order, Statement, TiedRows, mentions_in, ordered_variables, to_text
+from credo.knowledge.statements import (
+    Order,
+    Statement,
+    TiedRows,
+    check_statements,
+    mentions_in,
+    ordered_variables,
+    to_text,
+)
 from credo.knowledge.structure import Structure, structure_of
 from credo.model.bin_rules import BinRule, EqualWidth, Quantiles
 from credo.model.cut_points import CutPoints, default_labels
@@ -128,6 +136,8 @@ def knowledge_about(
     items = items_of(network)
     parsed = _read([*with_structures(items), *(() if knowledge is None else items_of(knowledge))], table)
     made = _declared(parsed, without_declared_codes(table, parsed.declarations), _name(items), others)
+    if not parsed.declarations:  # a mistake about an arrow is answered with the line that declares it
+        raise_mistakes(check_statements(parsed.statements, made.network, is_declared=True))
     return KnowledgeWithNetwork(Knowledge(made.network, (*parsed.declarations, *parsed.statements)), made.findings)
 
 

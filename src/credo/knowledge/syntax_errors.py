@@ -117,7 +117,7 @@ _NAME = r"[^\W\d][\w.\-/]*"
 _IN_WORDS = "is|equals|at|less|more|greater|exceeds|below|above|about|between|not|never|no|within|stays|lies"
 
 _NAMES = rf"(?:{_NAME}|\"[^\"]*\"|'[^']*')(?:\s*(?:,|\band\b|&)\s*(?:{_NAME}|\"[^\"]*\"|'[^']*'))*"
-_DEPEND = r"(?:[Dd]epends?|dependent|depending|relies|rely)"
+_DEPEND = r"(?:[Dd]epends?|dependent|depending|relies|rely|(?:caused|determined|influenced|affected|driven)(?=\s+by\s))"
 _CUT = r"(?:cut|cuts|split|binned|divided|discreti[sz]ed|categori[sz]ed|grouped)"
 _AMOUNT = r"[0-9.]+\s?(?:%|per\s?cent)?"
 _CHANCE = r"(?i:risk|probability|chances?|likelihood|odds)"
@@ -144,6 +144,14 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("depends-words", before=r"(?P<mark>depends?\s+on\s*)$", found=r":", accepts="NAME"),
     Diagnosis("depends-words", before=r"depends?\s+on\s.*?(?P<mark>\bon\s+)$", found=_NAME, accepts="SEPARATOR"),
     Diagnosis("depends-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=r"dependent(?!\w)(?:\s+\w+)?", accepts="NOISY"),
+    Diagnosis("depends-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=rf"{_DEPEND}\s+by(?!\w)", accepts="NOISY"),
+    Diagnosis("depends-words", before=rf"^\s*(?P<mark>{_NAME}\s*~\s*{_NAME})\s*$", found=r"\+", accepts="IS_EXACTLY"),
+    Diagnosis(
+        "depends-words",
+        before=rf"^\s*{_NAMES}\s+depends?\s+on\s[^()]*\s$",
+        found=r"(?!with|by)\w+\s*$",
+        accepts="SEPARATOR",
+    ),
     Diagnosis("depends-words", before=rf"^\s*{_NAMES}\s*(?P<mark><)$", found=r"-+", accepts="LABEL"),
     Diagnosis("cut-words", found=rf"{_CUT}(?!\w)(?:\s+(?:in|into|at|by|on|with)(?!\w))?", accepts="IS_CUT_AT"),
     Diagnosis("cut-words", before=r"(?<!\w)(?P<mark>is\s+)$", found=rf"{_CUT}(?!\w)(?:\s+[a-z]+)?", accepts="NOISY"),
@@ -277,7 +285,7 @@ _CORRECTIONS = tuple(
             rf"\s*(?P<name>{_NAMES})\s+(?:is\s+|are\s+)?{_DEPEND}(?:\s+(?:on|from|of|upon|by|to)\s*:?)?\s+{_LIST}",
             "depends",
         ),
-        (rf"\s*(?P<name>{_NAMES})\s*(?:<-+|←)\s*{_LIST}", "depends"),
+        (rf"\s*(?P<name>{_NAMES})\s*(?:<-+|←|~)\s*{_LIST}", "depends"),
         (rf"\s*(?P<name>{_NAME})\s*(?:->|-->|→|=>|⇒)\s*(?P<rest>{_NAME})\s*", "arc"),
         (rf"\s*(?P<name>{_NAME})\s+(?:is\s+)?{_CUT}(?:\s+(?:in|into|at|by|on|with))?\s+{_LIST}", "cut"),
         (rf"\s*(?P<name>{_NAME})\s+(?:is\s+)?{_CUT}(?P<rest>)(?!\w).*", "cut"),
@@ -297,7 +305,7 @@ def _corrected(line: str) -> str:
         if found := pattern.fullmatch(line):
             name, rest = found["name"], found["rest"].strip(" ,")
             items = re.findall(r"\"[^\"]*\"|'[^']*'|[^\s,|/;:<>&={}()\[\]]+", rest)
-            listed = ", ".join(item for item in items if item not in ("and", "or", "on"))
+            listed = ", ".join(item for item in items if item not in ("and", "or", "on", "+"))
             several = re.search(r",|&|\band\b", name) is not None
             if correction == "depends":
                 return f"{name} depend{'' if several else 's'} on {listed}"
