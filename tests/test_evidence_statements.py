@@ -36,22 +36,60 @@ def draws(fit: credo.Fit) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "P(coin=heads) is 12%, worth 50 cases",
-        "P(coin) is 12%, 88%, worth 50 cases",
-        "6 of 50 had coin=heads",
-        'in "trial 2019", 6 of 50 had coin=heads',
-        "P(coin=heads) is 6 of 50",
-        "44 of 50 had coin=tails",
-    ],
-)
-def test_cases_weigh_like_rows(line: str) -> None:
+    "line", ["6 of 50 had coin=heads", 'in "trial 2019", 6 of 50 had coin=heads', "P(coin=heads) is 6 of 50",
+             "44 of 50 had coin=tails"],
+)  # fmt: skip
+def test_what_was_counted_weighs_like_rows(line: str) -> None:
     """Closed form by another way: rows that say the same give the same draws."""
     assert np.allclose(draws(credo.fit(COIN + line)), draws(credo.fit(COIN, coins(6, 44))), atol=1e-12)
     together = credo.fit(COIN + line, coins(3, 7))
     assert np.allclose(draws(together), draws(credo.fit(COIN, coins(9, 51))), atol=1e-12)
     assert together.rows == 10
+
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def assert_beta(fit: credo.Fit, first: float, second: float, within: float = 0.05) -> None:
+    """Draws of the first state of the first distribution have the quantiles of a Beta distribution."""
+    found = np.quantile(draws(fit)[..., 0], LEVELS)
+    assert beta.cdf(found, first, second) == pytest.approx(LEVELS, abs=within)
+
+
+@pytest.mark.parametrize(
+    ("line", "heads", "tails"),
+    [
+        ("P(coin=heads) is 12%, worth 50 cases", 6, 44),
+        ("P(coin) is 12%, 88%, worth 50 cases", 6, 44),
+        ("P(coin=heads) is 25%, worth 28 cases", 7, 21),
+        ("P(coin=heads) is 25%, worth 28 cases\nP(coin=heads) >= 0.1%", 7, 21),  # linked by a statement
+        ("P(coin=heads) is 50%, worth 4 cases", 2, 2),
+        ("P(coin=heads) is 1e-9, worth 1e10 cases", 10, 1e10),
+        ("P(coin=heads) is 10%, worth 20 cases\nP(coin=heads) is 40%, worth 10 cases", 6, 24),
+    ],
+)
+def test_a_number_of_an_expert_takes_the_place_of_the_prior(line: str, heads: float, tails: float) -> None:
+    """Closed form: what an expert believes without rows, and a conjugate update with them."""
+    assert_beta(credo.fit(COIN + line), heads, tails)
+    assert_beta(credo.fit(COIN + line, coins(3, 7)), heads + 3, tails + 7)
+
+
+def test_a_number_that_is_worth_next_to_nothing_leaves_the_prior() -> None:
+    alone = draws(credo.fit(COIN, coins(2, 1)))
+    for line in ("P(coin=heads) is 50%, worth 0.001 cases", "P(coin=heads) is 0%, worth 1 case"):
+        assert np.isfinite(draws(credo.fit(COIN + line))).all()
+    little = draws(credo.fit(COIN + "P(coin=heads) is 50%, worth 0.001 cases", coins(2, 1)))
+    assert np.allclose(little, alone, atol=0.01)
+    never = credo.fit(COIN + "P(coin=heads) is 0%, worth 50 cases").query("P(coin=heads)")
+    assert never.interval is not None
+    assert 0.005 < never.interval[1] < 0.1  # none of 50 is not impossible
+
+
+def test_a_cpt_of_an_expert_comes_out_as_it_was_stated() -> None:
+    text = "variables a, b: no, yes\nvariable c: low, medium, high\nc depends on a, b\nP(c | a, b), worth 40 cases:\n"
+    rows = {"no, no": (90, 8, 2), "no, yes": (60, 30, 10), "yes, no": (20, 60, 20), "yes, yes": (10, 20, 70)}
+    fit = credo.fit(text + "".join(f"  {key}: {p}%, {q}%, {r}%\n" for key, (p, q, r) in rows.items()))
+    assert fit.network.cpts["c"].reshape(4, 3) == pytest.approx(np.array(list(rows.values())) / 100, abs=0.02)
 
 
 def test_every_method_uses_them() -> None:
@@ -106,7 +144,7 @@ def test_a_network_as_a_prior_keeps_intervals() -> None:
     expert = credo.Network({"coin": ["heads", "tails"]}, cpts={"coin": [0.12, 0.88]})
     fit = credo.fit(COIN, coins(3, 7), prior=credo.NetworkPrior(expert, 50))
     assert fit.method == "posterior"
-    assert np.allclose(draws(fit), draws(credo.fit(COIN, coins(9, 51))), atol=1e-12)
+    assert_beta(fit, 9, 51)
     by_name = credo.fit(COIN, coins(3, 7), prior={"coin": credo.NetworkPrior(expert, 50)})
     assert np.array_equal(draws(by_name), draws(fit))
     assert credo.fit(COIN, coins(3, 7), prior="k2").method == "cmap"

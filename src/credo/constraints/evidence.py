@@ -35,12 +35,16 @@ from credo.model.network import Network
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Cases of one distribution of a CPT: how many of each state, as if rows had shown the family alone."""
+    """Cases of one distribution of a CPT: how many of each state, as if rows had shown the family alone.
+
+    Those that somebody `believed`, and did not see, are a prior.
+    """
 
     variable: str
     configuration: int
     counts: tuple[float, ...]
     statement: int
+    believed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def _records(statement: Evidence, number: int, expansion: Expansion) -> Iterator
             own = dict(zip((original.states(str(probability.variable))[k] for k in places), own.values(), strict=True))
         variable = str(probability.variable)
         ordered = tuple(own.get(state, 0.0) for state in original.states(variable))
-        yield Cases(variable, _configuration(probability, original), ordered, number)
+        yield Cases(variable, _configuration(probability, original), ordered, number, isinstance(statement, ExpertNumber))
         return
     asked = tuple(network_probability(replace(probability, states=each), original) for each in states)
     if isinstance(statement, Study):

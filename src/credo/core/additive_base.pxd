@@ -13,12 +13,14 @@ cdef class AdditiveBase:
     cdef double[::1] x, gradient, momentum, old, old_gradient, variance, mean, square
     cdef double[:, ::1] effects, g_effects, ratios, directions
     cdef double[::1] total, weight, level, odds, pull, widths
+    cdef double[::1] stated
     cdef double least_unseen, share_spread
     cdef double log_step, mean_log_step, adapted
     cdef uint64_t[::1] random
     cdef Py_ssize_t seen_count
 
     cdef double strength(self, bint known, Py_ssize_t g, Py_ssize_t allowed) noexcept nogil
+    cdef double own_strength(self, Py_ssize_t j, Py_ssize_t g, Py_ssize_t allowed) noexcept nogil
     cdef void compute_shares(self) noexcept nogil
     cdef void compute_widths(self) noexcept nogil
     cdef double slope(self, Py_ssize_t p, Py_ssize_t u) noexcept nogil
@@ -40,7 +42,7 @@ cdef class AdditiveBase:
     cdef double redraw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef Py_ssize_t draw_component(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t draw_prior_component(self) noexcept nogil
-    cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, const double* counts, bint seen, double* out) noexcept nogil
+    cdef void draw_dirichlet(self, const double* base, Py_ssize_t g, Py_ssize_t j, double* out) noexcept nogil
     cdef Py_ssize_t first_width(self, Py_ssize_t kind) noexcept nogil
     cdef Py_ssize_t width_count(self, Py_ssize_t kind) noexcept nogil
     cdef void draw_anew(self, const int32_t* parent_states, double* out) noexcept nogil

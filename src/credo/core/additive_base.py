@@ -18,7 +18,8 @@ shared, too.
 Given the counts N_j, θ and z are summed over: Σ_g π_g · Π_k rising(s_g b_jk, N_jk) / rising(s_g, n_j). What remains are
 a few coordinates, (c, a, e, σ, τ, ω, ε) divided by their widths, whose priors are standard normal. Hamiltonian Monte
 Carlo updates them together [Neal, 2011]; together with ε, because a base that no distribution follows learns nothing. z
-and θ are drawn given these.
+and θ are drawn given these. Where an expert stated the distribution, with information I_j in cases, z and θ are drawn
+with the strengths s_g / (1 + s_g·I_j): what is generally so is in the expert's number already, and would count twice.
 """
 
 import cython
@@ -46,7 +47,7 @@ class AdditiveBase:
 
     def __init__(
         self, sizes, states, parent_states, counts, strengths, least_unseen, known, following, centres, spreads,
-        share_centres, share_spread, seed, signs=None, barred=None, base=None, log_shares=None,
+        share_centres, share_spread, seed, signs=None, barred=None, base=None, log_shares=None, stated=None,
     ):  # fmt: skip
         """`counts` (configurations, states) are not copied: call `count` after they change.
 
@@ -54,7 +55,8 @@ class AdditiveBase:
         pseudo-counts of each state. Where no rows are
         `known` (configurations,) no strength is below `least_unseen`: nothing is thought to be nearly certain merely
         because it was never seen. `signs` are those of influences, (parents,), that must be right. `base`
-        (configurations, states) and `log_shares` are where others read them.
+        (configurations, states) and `log_shares` are where others read them. `stated` (configurations,) is how many
+        cases' worth an expert said about each.
         """
         J, K, P = len(parent_states), states, len(sizes)
         increments = np.asarray(sizes, int) - 1
@@ -72,6 +74,7 @@ class AdditiveBase:
         self.barred = np.where(np.zeros((J, K), bool) if barred is None else barred, BARRED, 0.0)
         self.strengths, self.components = np.asarray(strengths, float), len(strengths)
         self.least_unseen, self.known = least_unseen, np.asarray(known, np.int32)
+        self.stated = np.zeros(J) if stated is None else np.asarray(stated, float)
         self.following, self.unused = (following, 0) if P else (0, following)
         self.shares = np.zeros(self.components)
         self.log_shares = np.zeros(self.components) if log_shares is None else log_shares
@@ -177,6 +180,15 @@ class AdditiveBase:
         """All pseudo-counts of a configuration of which rows are known, or not, and which may have so many states."""
         strength: cython.double = self.strengths[g] if g < self.following else self.strengths[g] * allowed
         return strength if known else max(strength, self.least_unseen)
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def own_strength(self, j: cython.Py_ssize_t, g: cython.Py_ssize_t, allowed: cython.Py_ssize_t) -> cython.double:
+        """The same of θ_j when it is drawn: beside what an expert stated, less."""
+        strength: cython.double = self.strength(self.known[j], g, allowed)
+        return strength / (1.0 + strength * self.stated[j])
 
     @cython.cfunc
     @cython.nogil
@@ -757,11 +769,33 @@ class AdditiveBase:
     def draw_component(self, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """z of a configuration with coordinates, given its counts and its base."""
         g: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        allowed: cython.Py_ssize_t = 0
+        strength: cython.double
+        slope: cython.double = 0.0
+        highest: cython.double = -INFINITY
         total: cython.double = 0.0
         u: cython.double
         if self.total[j] <= 0.0:
             return self.draw_prior_component()
-        self.configuration_density(j, False)
+        if self.stated[j] > 0.0:
+            for k in range(self.states):
+                allowed += self.barred[j, k] == 0.0
+            for g in range(self.components):
+                strength = self.own_strength(j, g, allowed)
+                self.level[g] = self.log_shares[g] - log_rising(strength, self.total[j], cython.address(slope))
+                for k in range(self.states):
+                    if self.counts[j, k] > 0.0 and self.barred[j, k] == 0.0:
+                        self.level[g] += log_rising(
+                            strength * (self.base[j, k] if g < self.following else 1.0 / allowed),
+                            self.counts[j, k],
+                            cython.address(slope),
+                        )
+                highest = max(highest, self.level[g])
+            for g in range(self.components):
+                self.odds[g] = exp(self.level[g] - highest)
+        else:
+            self.configuration_density(j, False)
         for g in range(self.components):
             total += self.odds[g]
         u = uniform(cython.address(self.random[0])) * total
@@ -790,24 +824,23 @@ class AdditiveBase:
         self,
         base: cython.pointer(cython.const[cython.double]),
         g: cython.Py_ssize_t,
-        counts: cython.pointer(cython.const[cython.double]),
-        seen: cython.bint,
+        j: cython.Py_ssize_t,
         out: cython.pointer(cython.double),
     ) -> cython.void:
-        """θ given its component, its base (zero where barred) and its counts."""
+        """θ given its component, its base (zero where barred) and the counts of configuration j, or of none (-1)."""
         k: cython.Py_ssize_t
         allowed: cython.Py_ssize_t = 0
         strength: cython.double
         for k in range(self.states):
             allowed += base[k] > 0.0
-        strength = self.strength(seen, g, allowed)
+        strength = self.strength(False, g, allowed) if j < 0 else self.own_strength(j, g, allowed)
         for k in range(self.states):
             if g < self.following:
                 self.pull[k] = strength * base[k]
             else:
                 self.pull[k] = strength / allowed if base[k] > 0.0 else 0.0
-            if counts != cython.NULL:
-                self.pull[k] += counts[k]
+            if j >= 0:
+                self.pull[k] += self.counts[j, k]
         dirichlet(cython.address(self.pull[0]), out, self.states, cython.address(self.random[0]))
 
     def update(self, adapting: cython.bint):
@@ -843,8 +876,7 @@ class AdditiveBase:
                 self.draw_dirichlet(
                     cython.address(self.base[j, 0]),
                     self.component[j],
-                    cython.address(self.counts[j, 0]),
-                    self.known[j] != 0,
+                    j,
                     cython.address(out[j, 0]),
                 )
                 for k in range(self.states):
@@ -862,7 +894,7 @@ class AdditiveBase:
                 allowed = 0
                 for k in range(self.states):
                     allowed += self.barred[j, k] == 0.0
-                strength = self.strength(self.known[j], self.component[j], allowed)
+                strength = self.own_strength(j, self.component[j], allowed)
                 for k in range(self.states):
                     out[j, k] = 0.0
                     if self.barred[j, k] == 0.0:
@@ -893,7 +925,7 @@ class AdditiveBase:
         self, parent_states: cython.pointer(cython.const[int32_t]), out: cython.pointer(cython.double)
     ) -> cython.void:
         self.compute_base(parent_states, cython.NULL, cython.address(self.weight[0]))
-        self.draw_dirichlet(cython.address(self.weight[0]), self.draw_prior_component(), cython.NULL, False, out)
+        self.draw_dirichlet(cython.address(self.weight[0]), self.draw_prior_component(), -1, out)
 
     @cython.cfunc
     @cython.nogil

@@ -12,6 +12,7 @@ cdef class LinkedDistributions:
     cdef uint64_t[::1] random
     cdef int32_t[::1] choice_of
     cdef Py_ssize_t changed, stamp, chosen_count, choice
+    cdef double[::1] stated
     cdef double least_unseen, odds_sum, rows_density
 
     cdef double draw_in_interval(self, double a, double b, double y, double low, double high) noexcept nogil

@@ -43,13 +43,14 @@ class LinkedDistributions:
 
     def __init__(
         self, first_cell, family, theta, counts, base, log_shares, strengths, least_unseen, seen, following, barred,
-        rows, statement, support, held, seed,
+        rows, statement, support, held, seed, stated=None,
     ):  # fmt: skip
         """Vectors of cells are not copied; `log_shares` are those of each family, (families, components).
 
         `rows` are (starts, cells, coefficients, bounds) of inequalities; `statement` is the number of the doubted
         statement that a row belongs to, or -1, and `support` the log odds of each. Of distributions that are `held`
-        others move the probabilities; their components are drawn here.
+        others move the probabilities; their components are drawn here. `stated` is how many cases' worth an expert said
+        about each distribution, which makes its strengths smaller (`additive_base.py`).
         """
         starts, cells, coefficients, bounds = rows
         self.rows, self.statements = len(bounds), len(support)
@@ -92,6 +93,7 @@ class LinkedDistributions:
         self.component, self.slow = np.zeros(D, np.int32), np.zeros(0, np.int32)
         self.norm, self.evidence, self.own_strengths = np.zeros((3, D, self.components))
         self.least_unseen, self.seen = least_unseen, np.asarray(seen, np.int32)
+        self.stated = np.zeros(D) if stated is None else np.asarray(stated, float)
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
         self.row_stamp, self.changed_rows = np.zeros((2, max(1, self.rows)), np.int32)
         most = int(lengths.max(initial=1))
@@ -256,6 +258,7 @@ class LinkedDistributions:
                     s = self.strengths[g] * (1 if g < self.following[self.family[d]] else allowed)
                     if not self.seen[d]:
                         s = max(s, self.least_unseen)
+                    s /= 1.0 + s * self.stated[d]
                     self.own_strengths[d, g] = s
                     self.norm[d, g] = lgamma(s)
                     self.evidence[d, g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))

@@ -142,6 +142,7 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
         problem.model.blocks,
         options=options,
         seed=problem.settings.seed,
+        believed=problem.believed(),
         incomplete=incomplete,
         doubts=problem.model.doubts,
         region=network_region(problem),

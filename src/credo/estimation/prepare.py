@@ -50,7 +50,7 @@ from credo.options import Options, TieReading
 from credo.posterior.beliefs import StatementBelief
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
-from credo.statistics.evidence import cases_as_counts, evidence_as_rows
+from credo.statistics.evidence import cases_as_counts, evidence_as_rows, is_believed
 from credo.statistics.expert_weights import DoubtedNumbers, expert_weights, weighed
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
 from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior, prior_vector
@@ -184,6 +184,7 @@ def prepare(
     else:
         table = read_table_once(model, data, weights, folds, seed, needs_rows, progress)
     prior, cases = _as_cases(named, prior, model, table.counts.layout)
+    believed = cases
     doubted_experts = doubted_experts or DoubtedNumbers()
     own_weights = expert_weights(
         model.stated.evidence, doubted_experts, table.counts, model.expansion.network, model.kept
@@ -191,6 +192,7 @@ def prepare(
     evidence = weighed(model.stated.evidence, doubted_experts, own_weights)
     if uses_knowledge:
         cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
+        believed = _added(believed, cases_as_counts([e for e in evidence if is_believed(e)], table.counts.layout))
     together = table.counts if cases is None else merge(table.counts, cases)
     forms = forms_of(model.knowledge)
     learned = tuple(learned_form(each, model.knowledge, together) for each in forms)
@@ -233,6 +235,7 @@ def prepare(
             tie_reading,
             added_rows=0 if added is None else len(added),
             of_rows=rows_alone,
+            believed=believed,
             expert_weights=own_weights if uses_knowledge else {},
             form_beliefs=beliefs,
         ),

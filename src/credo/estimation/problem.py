@@ -20,7 +20,7 @@ from credo.posterior.doubted_statements import DoubtedStatements
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
 from credo.statistics.partitioned_rows import PartitionedRows
-from credo.statistics.prior import Priors, prior_vector, pseudo_counts
+from credo.statistics.prior import NetworkPrior, Priors, prior_of, prior_vector, pseudo_counts
 from credo.types import Indices, Numbers
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Data:
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     added_rows: int = 0  # of the dataset, at its end, that statements add
     of_rows: Counts | None = None  # those of rows alone, where statements that weigh like cases add to `counts`
+    believed: Counts | None = None  # among `counts`, what experts and networks that are priors are worth
     expert_weights: Mapping[str, float] = field(default_factory=dict)  # of experts whose numbers may be wrong
     form_beliefs: tuple[StatementBelief, ...] = ()  # of gates and forms that may be wrong
 
@@ -165,6 +166,17 @@ class Problem:
         prior = prior_vector(self.model.prior, self.layout, self.model.names)
         prior[self.model.pinned] = 0.0
         return prior
+
+    def believed(self) -> Numbers:
+        """The cases that experts' numbers and networks that are priors are worth, of every parameter in one vector."""
+        vector = np.zeros(self.layout.size)
+        for name in self.layout.names:
+            cases = self.layout.view(vector, name)
+            if self.data.believed is not None:
+                cases += self.data.believed.of(name)
+            if isinstance(prior := prior_of(self.model.prior, name), NetworkPrior):
+                cases += pseudo_counts(prior, self.model.network, name)
+        return vector
 
     def cpts(self, vector: Numbers) -> Mapping[str, Numbers]:
         """The learned CPTs out of a vector of parameters."""

@@ -57,6 +57,7 @@ class Chain:
         complete: CompleteRows | None = None,
         doubts: DoubtedStatements | None = None,
         walls: Sequence[Walls] = (),
+        believed: Numbers | None = None,  # (cells of the layout,) among the counts: cases that experts stated
     ) -> None:
         self.model, self._fixed, self._complete = model, counts, complete
         self._doubts = doubts
@@ -76,11 +77,12 @@ class Chain:
         known = np.zeros(len(family_of), dtype=np.int32)
         if model.size:
             known[:] = np.add.reduceat(expected[model.cells], model.first_cell[:-1]) >= LEAST_KNOWN
+        stated = _stated(model, np.zeros(model.layout.size) if believed is None else believed)
         self._linked = LinkedDistributions(
             model.first_cell, family_of, self._theta, self._counts, base, log_shares, strengths, constants.least_unseen,
             known, [len(constants.following) * bool(each.sizes) for each in model.families], model.barred,
             (model.rows.starts, model.rows.cells, model.rows.coefficients, model.rows.bounds),
-            model.row_statement, self._support, model.held, [*seed, len(model.families)],
+            model.row_statement, self._support, model.held, [*seed, len(model.families)], stated,
         )  # fmt: skip
         is_linked = np.zeros(len(family_of), dtype=np.int8)
         linked = self._linked.linked_distributions
@@ -100,6 +102,7 @@ class Chain:
                     len(constants.following), centres, spreads, share_centres if family.sizes else root_centres,
                     constants.share_spread if family.sizes else 0.0, [*seed, number], family.signs,
                     model.barred[cells].reshape(shape), base[cells].reshape(shape), log_shares[number],
+                    stated[distribution : distribution + shape[0]],
                 )
             )  # fmt: skip
             self._is_linked.append(is_linked[distribution : distribution + shape[0]])
@@ -230,6 +233,20 @@ class Chain:
             elif len(family.kept) < len(family.cells):
                 own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta
+
+
+def _stated(model: SampledModel, believed: Numbers) -> Numbers:
+    """How many cases' worth experts said about each distribution.
+
+    That is how many cases their numbers are worth, but less where a state has less than one of these: 1e-6 of a
+    thousand cases does not tell one in a thousand from one in a billion.
+    """
+    if not model.size:
+        return np.zeros(0)
+    cases, firsts = believed[model.cells], model.first_cell[:-1]
+    least = np.minimum.reduceat(np.where(model.barred, np.inf, cases), firsts)
+    total: Numbers = np.add.reduceat(np.where(model.barred, 0.0, cases), firsts)
+    return total * np.minimum(1.0, least)
 
 
 def _held_distributions(model: SampledModel, family_of: Indices) -> list[Cells]:

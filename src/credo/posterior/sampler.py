@@ -74,6 +74,7 @@ def posterior(
     *,
     options: PosteriorOptions,
     seed: int,
+    believed: Numbers | None = None,  # (cells of the layout,) among the counts: cases that experts stated
     incomplete: IncompleteRows | None = None,
     doubts: DoubtedStatements | None = None,
     region: Region | None = None,
@@ -110,6 +111,7 @@ def posterior(
             None if incomplete is None else incomplete.complete(number),
             doubts,
             walls,
+            believed,
         )
         for number, start in enumerate(starts)
     ]

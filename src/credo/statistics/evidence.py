@@ -34,6 +34,11 @@ _SCALES = np.linspace(0.0, 2.5, 26)  # of that standard deviation, where it is l
 _LOG_ODDS = np.linspace(-28.0, 28.0, 561)
 
 
+def is_believed(record: EvidenceRecord) -> bool:
+    """Whether a record is cases that an expert stated, and nobody saw."""
+    return isinstance(record, Cases) and record.believed
+
+
 def cases_as_counts(records: Sequence[EvidenceRecord], layout: Layout) -> Counts | None:
     """The counts of cases that are seen like rows of one family; None where there are none."""
     found = [record for record in records if isinstance(record, Cases)]

@@ -153,6 +153,11 @@ def prior_vector(prior: Priors, layout: Layout, names: Iterable[str] | None = No
     return vector
 
 
+def prior_of(prior: Priors, name: str) -> Prior | None:
+    """The prior of one variable, if it has one."""
+    return prior.get(name) if isinstance(prior, Mapping) else prior
+
+
 def pseudo_counts(prior: Priors, network: Network, name: str) -> Numbers:
     """The pseudo-counts of one family, an array that broadcasts to (configurations, states)."""
     if isinstance(prior, Mapping):
