@@ -520,3 +520,16 @@ def test_studies_that_vary_contribute_as_in_a_random_effects_analysis() -> None:
     expected = 1.0 / (errors + chance @ scales**2 / chance.sum())
     assert shares / shares.sum() == pytest.approx(expected / expected.sum(), rel=0.15)
     assert shares[3] / shares[0] < 1.6  # not as 1,500 is to 300
+
+
+def test_the_report_shows_the_state_that_was_stated() -> None:
+    text = COIN + "variable sick: no, yes\nsick depends on coin\nP(coin=heads) is 12%, worth 50 cases\n"
+    text += "P(sick | coin=heads) is 90%, 10%, worth 30 cases\n181 of 200 with coin=tails had sick=no\n"
+    rows = pl.DataFrame({"coin": ["heads"] * 3 + ["tails"] * 7, "sick": ["no"] * 8 + ["yes"] * 2})
+    fit = credo.fit(text, rows)
+    used = evidence_used(fit.knowledge, fit._problem, fit.posterior, fit.network.cpts)
+    assert [each.subject for each in used] == ["P(coin=heads)", "P(sick=yes | coin=heads)", "P(sick=no | coin=tails)"]
+    assert [each.given.split(" ")[0] for each in used] == ["12.0%", "10.0%", "90.5%"]
+    assert [each.data for each in used] == ["3 of 10", "0 of 3", "5 of 7"]
+    for each, answer in zip(used, ("coin=heads", "sick=yes | coin=heads", "sick=no | coin=tails"), strict=True):
+        assert float(each.result.split("%")[0]) / 100 == pytest.approx(float(fit.query(f"P({answer})")), abs=0.001)

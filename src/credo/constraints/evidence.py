@@ -120,7 +120,8 @@ def _records(statement: Evidence, number: int, expansion: Expansion) -> Iterator
             own = dict(zip((original.states(str(probability.variable))[k] for k in places), own.values(), strict=True))
         variable = str(probability.variable)
         ordered = tuple(own.get(state, 0.0) for state in original.states(variable))
-        yield Cases(variable, _configuration(probability, original), ordered, number, isinstance(statement, ExpertNumber))
+        believed = isinstance(statement, ExpertNumber)
+        yield Cases(variable, _configuration(probability, original), ordered, number, believed)
         return
     asked = tuple(network_probability(replace(probability, states=each), original) for each in states)
     if isinstance(statement, Study):

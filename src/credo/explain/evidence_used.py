@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from credo.knowledge import Knowledge
 from credo.knowledge.evidence import (
     RISK_DIFFERENCE,
     EffectStudy,
+    Evidence,
     ExpertNumber,
     Study,
     beta_interval,
@@ -74,7 +75,7 @@ def evidence_used(
     for record in () if stated is None else stated.evidence:
         statement = knowledge.statements[record.statement]
         assert isinstance(statement, ExpertNumber | Study | EffectStudy)
-        given, data, result = _texts(record, problem, thetas)
+        given, data, result = _texts(record, statement, problem, thetas)
         weight = None
         source = "" if isinstance(statement, ExpertNumber) else statement.source
         if isinstance(statement, ExpertNumber):
@@ -82,10 +83,11 @@ def evidence_used(
             source = "" if statement.expert is None else statement.expert.name
             if statement.expert is not None or "" in weights:
                 weight = weights.get(source)
-        share = _share(record, problem, thetas)
+        share = _share(record, statement, problem, thetas)
         share = share if share is None or weight is None else min(1.0, share * weight)
         reference = references[record.statement]
-        found.append(EvidenceUsed(reference, source, subject_of(statement), given, data, result, share, weight))
+        subject = subject_of(_with_state(statement, problem))
+        found.append(EvidenceUsed(reference, source, subject, given, data, result, share, weight))
     return tuple(found)
 
 
@@ -99,10 +101,8 @@ def learned_of(
         if isinstance(record, Cases) and len(record.counts) == 2:
             statement = knowledge.statements[record.statement]
             assert isinstance(statement, ExpertNumber | Study)
-            states = problem.model.network.states(record.variable)
-            event = states.index(str(statement.probability.states[0])) if statement.probability.states else 1
-            place = problem.layout.offsets[record.variable] + record.configuration * 2 + event
-            values = thetas[:, place]
+            first = problem.layout.offsets[record.variable] + record.configuration * 2
+            values = thetas[:, first + _shown(record, statement, problem)[0]]
         elif isinstance(record, CountEvidence):
             density = EvidenceDensity.of([_plain(record)], problem.layout, problem.model.network)
             values = density.probabilities(thetas)[:, 0]
@@ -124,7 +124,7 @@ def _thetas(problem: Problem, posterior: PosteriorResult | None, cpts: Mapping[s
     return thetas
 
 
-def _texts(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> tuple[str, str, str]:
+def _texts(record: EvidenceRecord, statement: Evidence, problem: Problem, thetas: Numbers) -> tuple[str, str, str]:
     if isinstance(record, LogRatioEvidence):
         values = _ratios(record, problem, thetas)
         width = 1.959964 * np.hypot(record.error, record.variation or 0.0)
@@ -137,14 +137,14 @@ def _texts(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> tuple[s
     first = problem.layout.offsets[record.variable] + record.configuration * states
     counts = problem.data.of_rows if problem.data.of_rows is not None else problem.data.counts
     rows = counts.configuration(record.variable, record.configuration)
-    shown = _chosen(record)
+    shown = _shown(record, statement, problem)
     total = rows.sum()
     data = ", ".join(f"{rows[k]:g} of {total:g}" for k in shown) if total else "no rows"
     own = thetas[:, first : first + states][:, shown]
     return _beta_texts(tuple(record.counts[k] for k in shown), sum(record.counts)), data, _share_texts(own)
 
 
-def _share(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> float | None:
+def _share(record: EvidenceRecord, statement: Evidence, problem: Problem, thetas: Numbers) -> float | None:
     """Var(result) / Var(by itself): n / N where n of N cases come from a study, and the same for any other number."""
     if len(thetas) < 2:
         return None
@@ -156,7 +156,7 @@ def _share(record: EvidenceRecord, problem: Problem, thetas: Numbers) -> float |
         values = EvidenceDensity.of([_plain(record)], problem.layout, problem.model.network).probabilities(thetas)[:, 0]
     else:
         first = problem.layout.offsets[record.variable] + record.configuration * len(record.counts)
-        values = thetas[:, first + _chosen(record)[0]]
+        values = thetas[:, first + _shown(record, statement, problem)[0]]
     spread = values.mean() * (1.0 - values.mean())
     own = spread / sum(record.counts) + (variation * spread) ** 2
     return float(min(1.0, values.var() / own)) if own > 0.0 else None
@@ -180,9 +180,22 @@ def _plain(record: CountEvidence) -> CountEvidence:
     return CountEvidence(record.probabilities, record.counts, record.statement)
 
 
-def _chosen(record: Cases) -> list[int]:
-    """The states to show: of two the second, of more all."""
+def _shown(record: Cases, statement: Evidence, problem: Problem) -> list[int]:
+    """The states to show: the one that was stated, or of a whole distribution all but, of two, the first."""
+    assert isinstance(statement, ExpertNumber | Study)
+    if stated := statement.probability.states:
+        return [problem.model.network.states(str(statement.probability.variable)).index(str(stated[0]))]
     return [1] if len(record.counts) == 2 else list(range(len(record.counts)))
+
+
+def _with_state(statement: Evidence, problem: Problem) -> Evidence:
+    """The statement; one about a whole distribution of two states is shown as the second of them."""
+    if isinstance(statement, EffectStudy) or statement.probability.states:
+        return statement
+    states = problem.model.network.states(str(statement.probability.variable))
+    if len(states) > 2:
+        return statement
+    return replace(statement, probability=replace(statement.probability, states=states[1:]))
 
 
 def _beta_texts(counts: tuple[float, ...], total: float | None = None) -> str:
