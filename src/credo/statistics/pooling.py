@@ -10,11 +10,12 @@ worth
 
     w_j = c·E_j / (c + 1 + E_j)     cases with the distribution Σ e_kj p_kj / E_j:
 
-all of them where c is large, none where it is 0. Strengths on a grid are weighed by how well each member is predicted
-from the others, Σ_ij log DirMult(n_ij; b + w_j·m_j), where b, the cases of each state that a member begins with, is
-summed over a grid: being alike has to explain more than that all distributions are even, or uneven. Of several CPTs of
-the same members, each strength is drawn from a normal distribution along the grid, whose mean and deviation are weighed
-by all CPTs together: those with few cases are as much alike as the others are.
+all of them where c is large, none where it is 0. Strengths on a grid are weighed by their marginal likelihood, by how
+well each member is predicted from those before it, Σ_ij log DirMult(n_ij; b + w_j·m_j), on average over orders of the
+members. b, the cases of each state that a member begins with, is summed over a grid: being alike has to explain more
+than that all distributions are even, or uneven. Of several CPTs of the same members, each strength is drawn from a
+normal distribution along the grid, whose mean and deviation are weighed by all CPTs together: those with few cases are
+as much alike as the others are.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 STRENGTHS = (0.0, *(2.0**k for k in range(-2, 21)))  # from no pooling to one CPT
 DEVIATIONS = (0.5, 1.0, 2.0, 4.0, 8.0)  # of strengths of CPTs, in powers of 2
 BASES = (0.125, 0.25, 0.5, 1.0, 2.0)  # cases of each state, before anything is known
+# How much less probable a mean strength c is than one of 1, c^−¼: between strengths that are equally probable on a
+# logarithmic scale and deviations 1/√c that are [Gelman, 2006]. Flat strengths gave 91% for intervals of 95%.
+DECAY = 0.25
+MOST_ORDERS = 12  # of members, in which each is predicted from those before it
 _TINY = np.finfo(float).tiny
 
 
@@ -43,7 +48,7 @@ def strength_chances(tables: Sequence[Numbers]) -> Numbers:
     priors = np.exp(-0.5 * ((places - means[:, None]) / deviations[:, None]) ** 2)
     priors /= priors.sum(axis=1, keepdims=True)  # (means and deviations, strengths)
     evidence = likelihoods @ priors.T  # (CPTs, means and deviations)
-    total = np.log(evidence).sum(axis=0)
+    total = np.log(evidence).sum(axis=0) - DECAY * np.log(np.maximum(STRENGTHS, 1.0))[means]
     chances = np.exp(total - total.max())
     chances /= chances.sum()
     return np.asarray(likelihoods * ((chances / evidence) @ priors), dtype=np.float64)
@@ -93,10 +98,22 @@ def _worth(common: Numbers, strength: float) -> Numbers:
 
 
 def _log_predictive(counts: Numbers, strength: float) -> float:
-    """log Σ_b Π P(member | the others, c, b), up to a constant."""
-    borrowed = _from_others(counts, strength)
-    logs = np.array([(log_beta(b + borrowed + counts) - log_beta(b + borrowed)).sum() for b in BASES], dtype=np.float64)
+    """log Σ_b Π P(member | those before it, c, b), up to a constant; the logarithm on average over orders."""
+    common, orders = _as_common(counts, strength), _orders(counts)
+    logs = np.zeros(len(BASES))
+    for order in orders:
+        borrowed = _worth(np.cumsum(common[order], axis=0) - common[order], strength)
+        own = counts[order]
+        logs += [(log_beta(b + borrowed + own) - log_beta(b + borrowed)).sum() / len(orders) for b in BASES]
     return float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
+
+
+def _orders(counts: Numbers) -> list[Indices]:
+    """Orders of members in which each is early as often as late, whatever the order is in which they are given."""
+    members = len(counts)
+    ranked = np.lexsort(counts.reshape(members, -1).T)
+    starts = np.unique(np.linspace(0, members, min(members, MOST_ORDERS // 2), endpoint=False).astype(int))
+    return [np.roll(ranked, -start)[::step] for start in starts.tolist() for step in (1, -1)]
 
 
 def log_beta(x: Numbers) -> Numbers:
