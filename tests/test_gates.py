@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from itertools import product
 from math import comb, prod
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 
 import credo
 from credo.questions.answers import query_network
+from tests.helpers.command_line import run
 
 EVENTS = ("no", "yes")
 RATES = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
@@ -281,3 +283,41 @@ def test_partitions_of_a_table_name_the_row_that_contradicts_a_gate(tmp_path) ->
         credo.fit(TREE, credo.partitioned(tmp_path))
     pl.DataFrame([good, good]).write_parquet(tmp_path / "1.parquet")
     assert credo.fit(TREE, credo.partitioned(tmp_path), method="ml").rows == 4
+
+
+SMALL = """
+variables a, b, c, mid, top: no, yes
+mid is and of b, c
+top is or of a, mid
+P(a=yes) is 3e-9
+P(b=yes) is between 1e-5 and 1e-4
+P(c=no) = 0.99997
+"""
+
+
+def test_rates_that_have_one_value_have_it_in_every_draw() -> None:
+    """By hand: top = 3e-9 + b · 3e-5, whatever b is."""
+    fit = credo.fit(SMALL)
+    assert fit.query("P(a=yes)").interval == pytest.approx((3e-9, 3e-9), rel=0.02)
+    assert fit.query("P(c=yes)").interval == pytest.approx((3e-5, 3e-5), rel=0.02)
+    b, top = fit.query("P(b=yes)"), fit.query("P(top=yes)")
+    assert float(top) == pytest.approx(3e-9 + float(b) * 3e-5, rel=0.01)
+    assert top.interval == pytest.approx([3e-9 + end * 3e-5 for end in b.interval], rel=0.03)
+
+
+def test_a_small_probability_of_a_top_event_is_held_nearly() -> None:
+    ranges = SMALL.replace("is 3e-9", "is between 1e-6 and 1e-3").replace("P(c=no) = 0.99997", "P(c=yes) <= 5%")
+    ranges = ranges.replace("between 1e-5 and 1e-4", "between 1e-3 and 1e-1")
+    fit = credo.fit(ranges + "P(top=yes) is 1e-4")
+    assert fit.query("P(top=yes)").interval == pytest.approx((1e-4, 1e-4), rel=0.11)
+    for name in "abc":  # what is reported is not at a bound that no draw is near
+        number = fit.query(f"P({name}=yes)")
+        assert number.interval[0] < float(number) < number.interval[1]
+
+
+def test_small_probabilities_keep_their_digits_in_csv(tmp_path: Path) -> None:
+    credo.fit(SMALL).save(tmp_path / "m.fit")
+    lines = run("marginals", "m.fit", folder=tmp_path).stdout.splitlines()
+    numbers = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in lines[1:]}
+    assert numbers["a", "yes"] == pytest.approx(3e-9, rel=0.01)
+    assert 3e-9 < numbers["top", "yes"] < 7e-9

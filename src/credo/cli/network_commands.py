@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from credo.errors import OptionError, counted
+from credo.probability_texts import LEAST_SHOWN
 from credo.terminal import console, for_shell, printable_json, say
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20  # rows of a table that a terminal shows
 CSV_DECIMALS = 6
+SMALL, SMALL_DIGITS = 1e-3, 4  # below this, so many digits
 
 NetworkFile = Annotated[
     Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl, .dne; or a saved .fit")
@@ -323,9 +325,7 @@ def saved_fit(path: Path) -> Fit | None:
 def give_frame(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:
     """Write a table to a file, or print it: CSV into a pipe, a table on a terminal; only JSON has every digit."""
     if not as_json or out is not None:
-        import polars.selectors as cs
-
-        frame = frame.with_columns(cs.float().round(CSV_DECIMALS))
+        frame = _rounded(frame)
     if out is not None:
         from credo.io.files import replacing
 
@@ -338,6 +338,16 @@ def give_frame(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) 
         _print_frame(frame)
     else:
         say(frame.write_csv(), end="")
+
+
+def _rounded(frame: pl.DataFrame) -> pl.DataFrame:
+    """Numbers with six decimals; probabilities that would have few digits left, with four digits."""
+    import polars as pl
+    import polars.selectors as cs
+
+    own = cs.float()
+    small = (own.abs() < SMALL) & (own.abs() > LEAST_SHOWN)
+    return frame.with_columns(pl.when(small).then(own.round_sig_figs(SMALL_DIGITS)).otherwise(own.round(CSV_DECIMALS)))
 
 
 def _print_frame(frame: pl.DataFrame) -> None:

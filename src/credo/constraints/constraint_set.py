@@ -13,6 +13,7 @@ from credo.constraints.boundaries import network_constraint_without_room, withou
 from credo.errors import OptionError
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
+from credo.tolerances import EQUALITY_SHARE, EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
 if TYPE_CHECKING:
@@ -74,6 +75,20 @@ class LinearConstraints(Sequence[LinearConstraint]):
             np.array([nan if each.confidence is None else each.confidence for each in constraints], dtype=np.float64),
             np.array([each.scale for each in constraints], dtype=np.float64),
         )
+
+    @property
+    def equality_widths(self) -> Numbers:
+        """How far from equal the sides of each equality may be in draws, (constraints,); 0 for inequalities.
+
+        A probability that must be 3e-9 is within a hundredth of that.
+        """
+        widths = np.where(self.equality, EQUALITY_WIDTH, 0.0)
+        single = self.equality & (np.diff(self.starts) == 1)
+        firsts = self.starts[:-1][single]
+        value = self.bounds[single] / self.coefficients[firsts]
+        room = EQUALITY_SHARE * np.minimum(value, 1.0 - value) * np.abs(self.coefficients[firsts])
+        widths[single] = np.where(room > 0.0, np.minimum(widths[single], room), widths[single])
+        return widths
 
     @property
     def hard(self) -> Flags:

@@ -13,6 +13,7 @@ from credo.estimation.constrained import network_steps, optimum
 from credo.estimation.network_optimum import Wanted
 from credo.estimation.network_steps import LIMIT
 from credo.estimation.problem import Problem
+from credo.posterior.draws import PosteriorResult
 from credo.posterior.sampler import Region
 from credo.statistics.network_statements import NetworkStatements
 from credo.types import Numbers
@@ -23,6 +24,7 @@ SHARES: tuple[tuple[float, Wanted], ...] = (  # of the room inside, by which bou
     (0.1, "point"),
     (0.001, "point"),
 )
+LEAST_VARIANCE = 1e-24  # of draws, and what is less is known
 OTHERS = 7  # points from which chains start, beside the first
 INSIDE = 0.2  # of the distance from a bound to a point inside, or to the opposite bound
 MOST_INSIDE = 0.02  # in probabilities
@@ -101,13 +103,20 @@ def _others(
     return tuple(found)
 
 
-def nearest_cpts(problem: Problem, means: Mapping[str, Numbers]) -> tuple[Mapping[str, Numbers], float]:
-    """The CPTs nearest to these at which all statements hold, and by how much one is missed if none were found.
+def nearest_cpts(problem: Problem, drawn: PosteriorResult) -> tuple[Mapping[str, Numbers], float]:
+    """The CPTs nearest to the mean at which all statements hold, and by how much one is missed if none were found.
 
-    Every draw satisfies the statements, but what they allow is not convex: their mean may miss one by a little.
+    Every draw satisfies the statements, but what they allow is not convex: their mean may miss one by a little. Each
+    distribution counts as the cases that its draws are worth, so that what is known precisely stays where it is.
     """
-    theta = problem.layout.pack({**problem.model.network.cpts, **means})
-    steps = network_steps(problem, problem.vector() + 1.0, 0.0, theta)
+    theta = problem.layout.pack({**problem.model.network.cpts, **drawn.means})
+    weights = problem.vector() + 1.0
+    for name in drawn.names:
+        shape = problem.layout.view(theta, name).shape
+        means, deviations = drawn.means[name].reshape(shape), drawn.deviations[name].reshape(shape)
+        spread = np.maximum((deviations**2).sum(axis=1, keepdims=True), LEAST_VARIANCE)
+        problem.layout.view(weights, name)[...] = means * (means * (1.0 - means)).sum(axis=1, keepdims=True) / spread
+    steps = network_steps(problem, weights, 0.0, theta)
     theta, values = steps.restored(theta)
     return problem.cpts(theta), float(steps.missed(values).max(initial=0.0))
 

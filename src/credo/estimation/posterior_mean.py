@@ -151,7 +151,7 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
     kinds = {finding.kind for finding in result.findings}
     findings: list[Finding] = []
     if problem.model.constraints.network_constraints:
-        cpts, missed = nearest_cpts(problem, result.means)
+        cpts, missed = nearest_cpts(problem, result)
         findings += _network_findings(problem, missed)
     else:
         cpts, missed = _made_exact(problem, result.means), 0.0

@@ -247,7 +247,7 @@ def understood(statement: Evidence) -> str:
     if statement.low is None or statement.high is None:
         return text
     low, high = beta_interval(cases[0], cases[1], statement.level)
-    return f"{text}, {statement.level:.0%} between {low:.1%} and {high:.1%}"
+    return f"{text}, {statement.level:.0%} between {percent_digits(low)} and {percent_digits(high)}"
 
 
 def curve_of(statement: Evidence) -> tuple[float, float] | None:

@@ -122,6 +122,7 @@ def sampled_model(
         first += family.size
     parts: list[tuple[Indices, Numbers, float]] = []
     row_statement: list[int] = []
+    widths = own.equality_widths
     for number in range(len(own)):
         piece = slice(own.starts[number], own.starts[number + 1])
         if piece.start == piece.stop:
@@ -129,7 +130,8 @@ def sampled_model(
         places, values, bound = placed[own.indices[piece]], own.coefficients[piece], float(own.bounds[number])
         of_statement = place_of.get(int(own.statements[number]), -1)
         if own.equality[number]:
-            parts += [(places, values, bound + EQUALITY_WIDTH), (places, -values, -bound + EQUALITY_WIDTH)]
+            width = widths[number] if of_statement < 0 else EQUALITY_WIDTH
+            parts += [(places, values, bound + width), (places, -values, -bound + width)]
         else:
             parts.append((places, values, bound))
         row_statement += [of_statement] * (len(parts) - len(row_statement))

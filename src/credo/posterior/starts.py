@@ -17,7 +17,6 @@ from credo.constraints.constraint_set import LinearConstraints, joined
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.program import Program
 from credo.model.layout import Layout
-from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Numbers
 
 CORNERS = 2  # in the mixture of a start
@@ -53,14 +52,14 @@ def _widened(block: Block) -> LinearConstraints:
     linear = block.linear.take(block.linear.hard)
     if not linear.equality.any():
         return linear
-    room = np.where(linear.equality, 0.5 * EQUALITY_WIDTH, 0.0)
+    room = 0.5 * linear.equality_widths
     upper = replace(linear, equality=np.zeros_like(linear.equality), bounds=linear.bounds + room)
     equal = linear.take(linear.equality)
     lower = replace(
         equal,
         equality=np.zeros_like(equal.equality),
         coefficients=-equal.coefficients,
-        bounds=-equal.bounds + 0.5 * EQUALITY_WIDTH,
+        bounds=-equal.bounds + 0.5 * equal.equality_widths,
     )
     return joined([upper, lower])
 

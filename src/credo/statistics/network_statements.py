@@ -185,6 +185,8 @@ def _complete_cells(layout: Layout, codes: Codes) -> tuple[Indices, Indices]:
 IMPOSSIBLE = 1e-250  # a condition less probable than this never occurs: nothing contradicts a statement about it
 NO_CONDITION = -1
 POINTS_AT_ONCE = 4096  # at which statements are evaluated
+SMALL_SHARE = 0.1  # of a small probability that must have one value, by which draws may miss it
+LEAST_WIDTH = 1e-7  # by which they may always: optima, where chains start, miss it by up to 1e-8
 HOLDS = 1e-12  # by which sums of probabilities may miss a bound
 
 
@@ -262,6 +264,17 @@ class NetworkStatements:
         return np.array([each.equality for each in self.constraints], dtype=np.bool_)
 
     @cached_property
+    def widths(self) -> Numbers:
+        """How far from equal the sides of each equality may be in draws; 0 for inequalities.
+
+        A small probability that must have one value is within a tenth of it.
+        """
+        widths = np.where(self.equality, EQUALITY_WIDTH, 0.0)
+        small = self.equality & self.hard & (self.bounds != 0.0)
+        widths[small] = np.clip(SMALL_SHARE * np.abs(self.bounds[small]), LEAST_WIDTH, widths[small])
+        return widths
+
+    @cached_property
     def confidences(self) -> Numbers:
         """The confidence of each constraint, NaN where it is hard."""
         return np.array([np.nan if each.confidence is None else each.confidence for each in self.constraints])
@@ -333,7 +346,7 @@ class NetworkStatements:
 
     def drawn_excess(self, values: Numbers) -> Numbers:
         """By how much draws violate each constraint, equalities read with their width; negative where they hold."""
-        return np.asarray(_excess(values, self.equality) - np.where(self.equality, EQUALITY_WIDTH, 0.0))
+        return np.asarray(_excess(values, self.equality) - self.widths)
 
     def soft_cost(self, values: Numbers, weight: float) -> float:
         """(W/2)·C·violation² of all soft constraints, at these values."""
