@@ -75,7 +75,7 @@ def test_filled_sheets_become_statements_of_their_experts(model: Path, tmp_path:
             rows[row - 1][2:6] = cells
         with path.open("w", newline="", encoding="utf-8-sig") as file:
             csv.writer(file).writerows(rows)
-    text = statements_of(read_sheets([path], knowledge))
+    text = statements_of(read_sheets([path], knowledge), knowledge.network)
     assert text.splitlines()[0] == 'expert "heart doctor":'
     assert "P(smoke=yes) is 0.12, worth 50 cases" in text
     assert "is between 0.05 and 0.2" in text
@@ -137,3 +137,26 @@ def test_the_commands(model: Path, tmp_path: Path) -> None:
     assert "10.0% to 30.0% from 2 experts; linear pool 20.0%" in done.output
     fit = credo.fit([model, out], seed=0)
     assert 0.05 <= float(fit.query("P(smoke=yes)")) <= 0.35
+
+
+def test_answers_about_all_states_are_one_distribution(tmp_path: Path) -> None:
+    """All states of three, or all but one; and not where two are missing, or the numbers do not add up."""
+    text = "variables a, b, c, d: low, medium, high\n"
+    knowledge = credo.Knowledge(knowledge_about(text, None, None)[0].network, "")
+    write_sheet(knowledge, "Ann", tmp_path / "ann.csv")
+    with (tmp_path / "ann.csv").open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.reader(file))
+    guesses = {"a": (20, 51, 30), "b": (20, 50, ""), "c": (20, "", ""), "d": (20, 50, 80)}
+    for row, guess in zip(rows[1:], [each for own in guesses.values() for each in own], strict=True):
+        row[HEADER.index("best guess of 100")] = guess
+        row[HEADER.index("cases in mind")] = 40 if guess != "" else ""
+    with (tmp_path / "ann.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows(rows)
+    found = statements_of(read_sheets([tmp_path / "ann.csv"], knowledge), knowledge.network).splitlines()
+    assert found[1:4] == [
+        "    P(a) is 0.19802, 0.50495, 0.29703, worth 40 cases",
+        "    P(b) is 0.2, 0.5, 0.3, worth 40 cases",
+        "    P(c=low) is 0.2, worth 40 cases",
+    ]
+    assert len(found) == 7
+    assert len(credo.Knowledge(knowledge.network, "\n".join(found)).statements) == 6

@@ -297,13 +297,29 @@ def test_a_study_given_nothing_is_rows_that_show_nothing_else() -> None:
     assert np.allclose(twice.network.cpts["lung"], stated.network.cpts["lung"], atol=1e-6)
 
 
-def test_evidence_that_contradicts_the_rows_is_refused_where_no_draws_are_left() -> None:
+def test_draws_follow_evidence_that_says_much_more_than_the_rows() -> None:
+    """By hand: 900 of 1000 beside 0 of 300 rows; which of two CPTs gives way is not known."""
     rows = pl.DataFrame({"smoke": ["no"] * 300, "lung": ["no"] * 300, "xray": ["no"] * 300})
     line = "900 of 1000 with smoke=no had xray=yes\n"
-    with pytest.raises(credo.errors.SamplingError, match="draws in effect"):
-        credo.fit(NETWORK + line, rows)
+    answer = credo.fit(NETWORK + line, rows).query("P(xray=yes | smoke=no)")
+    assert answer.probability == pytest.approx(900 / 1300, abs=0.02)
+    assert answer.interval == pytest.approx((0.667, 0.717), abs=0.02)
     fit = credo.fit(NETWORK + line, rows, method="cmap")
     assert any(finding.kind == "evidence not used" for finding in fit.findings)
+
+
+def test_many_numbers_about_single_states_and_several_cpts_are_combined() -> None:
+    """Numbers of one state of three, from two experts: 20 and 30 of 100 and 60 of 200 are 110 of 400."""
+    text = "variables a, b, c, d: low, medium, high\n" + "".join(
+        f"P({name}=medium) is {share}%, worth {cases} cases\n"
+        for name in "abcd"
+        for share, cases in ((20, 100), (30, 100), (30, 200))
+    )
+    fit = credo.fit(text)
+    for name in "abcd":
+        answer = fit.query(f"P({name}=medium)")
+        assert answer.probability == pytest.approx(110 / 400, abs=0.02)
+        assert answer.interval == pytest.approx(beta.interval(0.95, 110, 290), abs=0.02)
 
 
 # Several studies ------------------------------------------------------------------------------------------------------

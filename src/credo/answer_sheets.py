@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from credo.constraints.noisy_families import with_stated_forms
 from credo.errors import DataError, MissingExtraError, OptionError, listing
 from credo.io.excel import EXCEL_ENDINGS
 from credo.io.files import replacing
-from credo.knowledge import Knowledge, KnowledgeError
+from credo.knowledge import ExpertNumber, Knowledge, KnowledgeError
 from credo.knowledge.decisions import decision_problem
 from credo.knowledge.expressions import Probability, number_text, probability_text
 from credo.knowledge.labels import labels_of
@@ -33,6 +33,8 @@ NUMBERS = HEADER[2:6]
 LETTERS = "ABCDEFGH"  # of the columns in a spreadsheet
 MOST_CONFIGURATIONS = 16  # of a variable's parents, beyond which corners are asked for
 CERTAINTY = 0.9  # with which a best guess lies between the two ends
+INDENT = "    "  # of lines in the block of an expert
+NEARLY_ONE = 0.05  # by which best guesses of all states may miss one, and are made to add up
 MOST_WRONG = 20  # cells that a message names
 
 
@@ -243,13 +245,41 @@ def _unreadable(answer: SheetAnswer, row: int, network: Network) -> list[str]:
     return []
 
 
-def statements_of(answers: Sequence[SheetAnswer]) -> str:
+def statements_of(answers: Sequence[SheetAnswer], network: Network) -> str:
     """The answers as text of the language: a block for each expert."""
     blocks = []
     for expert in dict.fromkeys(answer.expert for answer in answers):
-        lines = [f"    {answer.line()}" for answer in answers if answer.expert == expert]
-        blocks.append("\n".join([f"expert {name_text(expert)}:", *lines]))
+        lines = _lines([answer for answer in answers if answer.expert == expert], network)
+        blocks.append("\n".join([f"expert {name_text(expert)}:", *(f"{INDENT}{line}" for line in lines)]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _lines(answers: Sequence[SheetAnswer], network: Network) -> Iterator[str]:
+    """The answers of one expert; those about all states of one distribution, or all but one, are that distribution."""
+    together: dict[Probability, dict[str, SheetAnswer]] = {}
+    for answer in answers:
+        if answer.guess is not None and answer.cases is not None:
+            (stated,) = Knowledge(network, answer.line()).statements
+            assert isinstance(stated, ExpertNumber)
+            asked = stated.probability
+            together.setdefault(replace(asked, states=()), {})[str(asked.states[0])] = answer
+    merged: dict[str, str] = {}
+    for asked, own in together.items():
+        states, cases = network.states(str(asked.variable)), {each.cases for each in own.values()}
+        shares = [None if state not in own else own[state].guess for state in states]
+        given = sum(share or 0.0 for share in shares)
+        if len(states) < 3 or len(cases) > 1 or len(own) < len(states) - 1 or given > 1.0 + NEARLY_ONE:
+            continue
+        if len(own) == len(states) and given < 1.0 - NEARLY_ONE:
+            continue
+        whole = [1.0 - given if share is None else share for share in shares]
+        values = tuple(float(f"{max(each, 0.0) / sum(whole):.6g}") for each in whole)
+        first, *rest = [each.about for each in own.values()]
+        merged[first] = str(ExpertNumber(asked, values, cases.pop()))
+        merged |= dict.fromkeys(rest, "")
+    for answer in answers:
+        if line := merged.get(answer.about, answer.line()):
+            yield line
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------

@@ -132,7 +132,10 @@ def sensitivity(
 
 def importance(
     network: NetworkFile,
-    top: Annotated[str, typer.Argument(help='The top event: "P(top=yes)", or top for its highest state')],
+    top: Annotated[
+        str,
+        typer.Argument(help='The top event: "P(top=yes)", or top for its highest state; not needed if there is one'),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Show how much each basic event of NETWORK matters for a top event: Fussell-Vesely and Birnbaum importance."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from credo.errors import counted
 from credo.terminal import say
 
 if TYPE_CHECKING:
@@ -39,18 +40,19 @@ def read_sheet(
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Compare without names, for a second round.")] = False,
 ) -> None:
     """Turn filled SHEETS into statements, one block for each expert, and say where experts disagree."""
-    from credo.answer_sheets import agreement, distances, read_sheets, statements_of
+    from credo.answer_sheets import INDENT, agreement, distances, read_sheets, statements_of
     from credo.io.files import replacing
     from credo.probability_texts import percent_digits
 
-    answers = read_sheets(sheets, _knowledge(model, data))
-    text = statements_of(answers)
+    knowledge = _knowledge(model, data)
+    answers = read_sheets(sheets, knowledge)
+    text = statements_of(answers, knowledge.network)
     if out is None:
         say(text)
     else:
         with replacing(out) as draft:
             draft.write_text(text, encoding="utf-8")
-        say(f"{out} has {len(answers):,} statements. Learn with them: credo learn {model} {out} …")
+        say(f"{out} has {counted(text.count(INDENT), 'statement')}. Learn with them: credo learn {model} {out} …")
     if found := agreement(answers):
         say(f"\n{len(found)} numbers have several answers. The experts differ most in these:")
         for each in found[:SHOWN]:

@@ -1,4 +1,8 @@
-"""Estimates under evidence about probabilities that depend on several CPTs: draws are weighed by its likelihood."""
+"""Estimates under evidence about probabilities that depend on several CPTs.
+
+Draws are weighed by its likelihood, which costs next to nothing. Where too few would be left, chains follow it, and the
+trajectories of all CPTs that it reaches are those of its density.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.evidence import Cases, CountEvidence, EvidenceRecord
-from credo.errors import SamplingError, listing
+from credo.errors import listing
 from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution
 from credo.findings import Finding
@@ -17,19 +21,14 @@ from credo.posterior.reweighting import ENOUGH, effective_draws, reweighted
 from credo.statistics.evidence import EvidenceDensity
 from credo.types import Numbers
 
+MOST_TIMES = 16  # as many draws where few would be left
 MOST_NUMBERS = 20_000_000  # in all draws together, where more are made because few would be left
 
 
 def with_evidence(
     problem: Problem, records: Sequence[EvidenceRecord], solution: Solution, estimate: Callable[[Problem], Solution]
 ) -> Solution:
-    """The solution, with draws weighed by evidence that counts cannot express; more draws where few would be left.
-
-    Raises
-    ------
-    SamplingError
-        If too few draws are left even then: the evidence and the rest say very different things.
-    """
+    """The solution, with draws weighed by evidence that counts cannot express, or one whose draws follow it."""
     method = problem.settings.method
     assert method is not None
     others = [record for record in records if not _is_added(record, problem)]
@@ -44,21 +43,17 @@ def with_evidence(
         return replace(solution, findings=(*solution.findings, Finding("evidence not used", message)))
     density = EvidenceDensity.of(others, problem.layout, problem.model.network, problem.settings.memory_limit)
     weights = log_weights(problem, density, solution.posterior)
-    if (left := effective_draws(weights)) < ENOUGH:
+    if ENOUGH / MOST_TIMES < (left := effective_draws(weights)) < ENOUGH:
         options = problem.settings.options
         most = max(1, MOST_NUMBERS // max(1, options.posterior.chains * solution.posterior.layout.size))
-        draws = max(options.posterior.draws, min(most, round(options.posterior.draws * min(64.0, 2.0 * ENOUGH / left))))
+        draws = max(options.posterior.draws, min(most, round(options.posterior.draws * 2.0 * ENOUGH / left)))
         own = replace(options.posterior, draws=draws, max_draws=max(draws, options.posterior.max_draws))
         solution = estimate(problem.with_settings(options=replace(options, posterior=own)))
         assert isinstance(solution.posterior, PosteriorResult)
         weights = log_weights(problem, density, solution.posterior)
+    if effective_draws(weights) < ENOUGH / 2.0:
+        return estimate(problem.with_data(evidence=density))
     assert isinstance(solution.posterior, PosteriorResult)
-    left = effective_draws(weights)
-    if left < ENOUGH / 2.0:
-        raise SamplingError(
-            f"{statements} and everything else that is known leave only {left:.0f} of {len(weights):,} draws in "
-            "effect, too few for an interval. Either they contradict each other, or more draws are needed: raise draws."
-        )
     result = reweighted(solution.posterior, weights, problem.settings.seed)
     return replace(solution, cpts=result.means, posterior=result, findings=_findings(solution, result))
 

@@ -144,6 +144,7 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
         seed=problem.settings.seed,
         believed=problem.believed(),
         incomplete=incomplete,
+        evidence=problem.data.evidence,
         doubts=problem.model.doubts,
         region=network_region(problem),
         progress=problem.notify,

@@ -19,6 +19,7 @@ from credo.posterior.beliefs import StatementBelief
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.progress import ESTIMATING, ProgressEvent, ProgressListener
 from credo.statistics.counts import Counts
+from credo.statistics.evidence import EvidenceDensity
 from credo.statistics.partitioned_rows import PartitionedRows
 from credo.statistics.prior import NetworkPrior, Priors, prior_of, prior_vector, pseudo_counts
 from credo.types import Indices, Numbers
@@ -72,6 +73,7 @@ class Data:
     observed: Counts | None = None  # of complete families, where `counts` are expected ones
     added_rows: int = 0  # of the dataset, at its end, that statements add
     of_rows: Counts | None = None  # those of rows alone, where statements that weigh like cases add to `counts`
+    evidence: EvidenceDensity | None = None  # that chains follow, where it would leave few draws if it weighed them
     believed: Counts | None = None  # among `counts`, what experts and networks that are priors are worth
     expert_weights: Mapping[str, float] = field(default_factory=dict)  # of experts whose numbers may be wrong
     form_beliefs: tuple[StatementBelief, ...] = ()  # of gates and forms that may be wrong

@@ -35,9 +35,8 @@ def form_suggestions(knowledge: Knowledge, counts: Counts, names: Sequence[str])
         if configurations <= LARGE or counts.total >= configurations or cells > LARGEST:
             continue
         message = (
-            f"{name} has {configurations:,} configurations of its parents, and {counts.total:,.0f} rows reach few of "
-            f"them: the other distributions are guesses. {_suggestion(knowledge, counts, name)} The guide to large "
-            "CPTs says which form fits when."
+            f"{name} has {configurations:,} configurations of its parents, most of which no row reaches: their "
+            f"distributions are guesses. {_suggestion(knowledge, counts, name)}"
         )
         found.append(Finding(FORM, message, name))
     return found

@@ -58,6 +58,7 @@ class Chain:
         doubts: DoubtedStatements | None = None,
         walls: Sequence[Walls] = (),
         believed: Numbers | None = None,  # (cells of the layout,) among the counts: cases that experts stated
+        evidence: Smooth | None = None,  # about probabilities of the network, whose CPTs the model holds
     ) -> None:
         self.model, self._fixed, self._complete = model, counts, complete
         self._doubts = doubts
@@ -116,7 +117,7 @@ class Chain:
             self._theta[each.first : each.first + each.size].reshape(-1, each.states) for each in model.families
         ]
         self._buffers = [np.empty((3, *family.cells.shape)) for family in model.families]
-        self._likelihood, self._walls = likelihood, walls
+        self._likelihood, self._evidence, self._walls = likelihood, evidence, walls
         self._trajectories = None
         if likelihood is not None or model.held.any():
             moving = np.zeros(model.layout.size, dtype=np.bool_)
@@ -201,12 +202,14 @@ class Chain:
         shapes = np.zeros(model.layout.size)
         shapes[model.cells] = own_shapes
         self._whole[model.cells] = self._theta
-        if model.held.any():
+        if model.held.any() and self._evidence is None:
             trajectories.redraw(self._whole, shapes, self._held, self._support)
         factors: list[Smooth] = []
         if self._likelihood is not None:
             factors.append(self._likelihood)
             shapes[model.cells] = own_shapes - self._counts
+        if self._evidence is not None:
+            factors.append(self._evidence)
         is_redrawn = not factors and trajectories.redrawn > MOSTLY_REDRAWN * trajectories.tried
         if adapting:
             self._every = SELDOM if is_redrawn else 1

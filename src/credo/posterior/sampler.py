@@ -26,6 +26,7 @@ from credo.posterior.model import SampledModel, sampled_model
 from credo.posterior.starts import starting_points
 from credo.posterior.trajectories import Smooth
 from credo.posterior.walls import LinearWalls, NetworkWalls, ProductWalls, Walls
+from credo.statistics.evidence import EvidenceDensity
 from credo.statistics.network_statements import NetworkStatements
 from credo.threads import map_in_threads
 from credo.types import Flags, Indices, Numbers
@@ -76,6 +77,7 @@ def posterior(
     seed: int,
     believed: Numbers | None = None,  # (cells of the layout,) among the counts: cases that experts stated
     incomplete: IncompleteRows | None = None,
+    evidence: EvidenceDensity | None = None,  # about probabilities that depend on several CPTs
     doubts: DoubtedStatements | None = None,
     region: Region | None = None,
     constants: PriorConstants | None = None,
@@ -85,6 +87,8 @@ def posterior(
     began = perf_counter()
     layout = constraints.layout
     held = np.zeros(layout.size, dtype=np.bool_) if region is None else region.held
+    if evidence is not None:
+        held = held | evidence.reached
     model = _model(layout, names, counts, constraints, blocks, incomplete, doubts, held)
     doubts = None if doubts is None else with_signs(doubts, model)
     rng = np.random.default_rng([seed, 0])
@@ -94,7 +98,9 @@ def posterior(
         if region is None
         else [region.points[number % len(region.points)].copy() for number in range(options.chains)]
     )
-    walls = () if region is None and incomplete is None else _walls(model, constraints, region, doubts)
+    walls = (
+        () if region is None and incomplete is None and evidence is None else _walls(model, constraints, region, doubts)
+    )
     fixed = [name for name in layout.names if name not in set(names)]
     for start in starts:
         for name in fixed:
@@ -112,6 +118,7 @@ def posterior(
             doubts,
             walls,
             believed,
+            None if evidence is None else evidence.smooth,
         )
         for number, start in enumerate(starts)
     ]

@@ -13,13 +13,14 @@ Birnbaum · P(event) / P(top), which is also called criticality.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credo.errors import QueryError, counted
+from credo.errors import QueryError, counted, listing
 from credo.knowledge.query import Query, as_query
 from credo.knowledge.state_order import state_order
 from credo.model.expansion import expand
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SHOWN = 12
-NAME = "fussell_vesely"
+NAME, BIRNBAUM = "fussell_vesely", "birnbaum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +73,21 @@ class Importance(PlainResult):
             f"{self.query} = {percent_digits(self.probability)}. If an event never happened, this share of it would go:"
         ]
         for row in self.events.head(SHOWN).iter_rows(named=True):
-            importance = percent_digits(row[NAME])
-            if not self.note:
-                own, low, high = percents_with_ends(row[NAME], row[f"{NAME}_low"], row[f"{NAME}_high"])
-                importance = f"{own} ({self.level:.0%} interval {low} to {high})"
-            factor = f"; certain, it would be {row['achievement']:.3g} times as probable"
+            importance, birnbaum = (self._with_interval(row, name) for name in (NAME, BIRNBAUM))
+            factor = f"; certain, it would be {_times(row['achievement'])} times as probable"
+            if row[NAME] < -1.0:
+                importance = f"it would be {_times(1.0 - row[NAME])} times as probable"
             event = f"{row['event']}, itself {percent_digits(row['probability'])}"
-            lines.append(f"  {event}: {importance}{factor}")
+            lines.append(f"  {event}: {importance}; Birnbaum {birnbaum}{factor}")
         if len(self.events) > SHOWN:
             lines.append(f"  … and {counted(len(self.events) - SHOWN, 'more event')}, which matter less.")
         return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def _with_interval(self, row: Mapping[str, float], name: str) -> str:
+        if self.note or row[name] < 0.0:  # an event that prevents the top event
+            return f"{'-' * (row[name] < 0.0)}{percent_digits(abs(row[name]))}"
+        own, low, high = percents_with_ends(row[name], row[f"{name}_low"], row[f"{name}_high"])
+        return f"{own} ({self.level:.0%} interval {low} to {high})"
 
 
 def importance(fit: Fit, question: str | Query, level: float = 0.95) -> Importance:
@@ -100,8 +106,25 @@ def importance_in_network(network: Network, question: str | Query, memory_limit:
     return _importance(network, expand(network).network, None, _top_event(network, question), 0.95, note, memory_limit)
 
 
+def _only_top(network: Network) -> str:
+    """The one gate that no other variable depends on; an error that names them where there are several."""
+    inputs = {parent for name in network.names for parent in network.parents[name]}
+    tops = [name for name in network.forms if name not in inputs]
+    if len(tops) != 1:
+        several = f" Events that nothing depends on: {listing(tops)}." if tops else ""
+        raise QueryError(f"Which is the top event? Name it.{several}")
+    return tops[0]
+
+
+def _times(factor: float) -> str:
+    """`12,300` or `0.862`: three digits, without a power of ten where it can be read without."""
+    return f"{factor:.3g}" if factor < 1000.0 or factor >= 1e7 else f"{round(factor, 2 - floor(log10(factor))):,.0f}"
+
+
 def _top_event(network: Network, question: str | Query) -> Query:
     """`P(top=yes)`, `top=yes`, or `top` for its highest state."""
+    if question == "":
+        question = _only_top(network)
     if isinstance(question, str) and not question.lstrip().startswith("P"):
         question = f"P({question})"
     if isinstance(question, str) and (name := question.strip()) in network:
@@ -139,7 +162,7 @@ def _importance(
             marginal = marginals(network, as_batch(network) if draws is None else _all(network, draws), {})
         own = marginal[name] if original.parents[name] else cpts[name]
         rows += list(_events(original, name, slopes[name], own, total, level, draws is not None))
-    measures = ("probability", "birnbaum", NAME)
+    measures = ("probability", BIRNBAUM, NAME)
     ends = [f"{each}_{end}" for each in measures for end in ("low", "high")] if draws is not None else []
     columns = {"event": pl.String} | dict.fromkeys((*measures, "achievement", *ends), pl.Float64)
     frame = pl.DataFrame(rows, schema=columns).sort(pl.col(NAME).round(12), descending=True, maintain_order=True)
@@ -179,7 +202,7 @@ def _events(
         with np.errstate(divide="ignore", invalid="ignore"):
             never = certain[:, places[0]] if len(places) == 2 else (total - own * happens) / (1.0 - own)
             gone = np.where(total > 0.0, 1.0 - never / total, 0.0)
-        measures = {"probability": own, "birnbaum": happens - never, NAME: gone}
+        measures = {"probability": own, BIRNBAUM: happens - never, NAME: gone}
         row: dict[str, Any] = {"event": f"{name}={network.states(name)[place]}"}
         row |= {measure: float(values.mean()) for measure, values in measures.items()}
         row["achievement"] = float(happens.mean() / total.mean())

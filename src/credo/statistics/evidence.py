@@ -24,7 +24,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.statistics.counts import Counts, empty
 from credo.statistics.network_statements import IMPOSSIBLE, NO_CONDITION, NetworkStatements
-from credo.types import MISSING, Numbers
+from credo.types import MISSING, Flags, Numbers
 
 LEAST = 1e-12  # a probability of zero counts as this, so that evidence against it is strong, and finite
 # The scale of a half-normal prior of the standard deviation of log odds between studies [Röver et al., 2021].
@@ -100,6 +100,16 @@ class EvidenceDensity:
         )
         stated = Constraints(layout, network_constraints=constraints)
         return cls(NetworkStatements.of(stated, network, memory_limit), quantities)
+
+    @property
+    def reached(self) -> Flags:
+        """The parameters that it depends on, (parameters,)."""
+        return np.asarray(self.sums.mask.any(axis=0), dtype=np.bool_)
+
+    def smooth(self, theta: Numbers) -> tuple[float, Numbers]:
+        """The log-likelihood, and its derivatives with respect to the logarithms of all parameters."""
+        value, slopes = self.log_density(theta)
+        return value, slopes * theta
 
     def probabilities(self, thetas: Numbers) -> Numbers:
         """Every probability that evidence is about, at many points: (points, probabilities)."""
