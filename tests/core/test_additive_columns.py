@@ -104,3 +104,19 @@ def test_what_it_cannot_do_is_refused() -> None:
         chain(np.zeros((3, 1)), [1], counts, [1], 0.9)
     with pytest.raises(ValueError, match="columns"):
         chain(np.zeros((3, 2)), [1], counts, [0], 0.9)
+    with pytest.raises(ValueError, match="counts"):
+        chain(np.zeros((4, 1)), [1], counts, [0], 0.9)
+    with pytest.raises(ValueError, match="sign"):
+        chain(np.zeros((3, 2)), [1, 1], counts[:, :2].copy(), [1], 0.9)
+    own = chain(np.zeros((3, 1)), [1], counts[:, :2].copy(), [1], 0.9)
+    with pytest.raises(IndexError):
+        own.set_rows(np.array([7]), np.ones((1, 1)))
+
+
+def test_odd_columns_do_not_stop_it() -> None:
+    counts = np.array([[0.0, 0.0], [0.3, 1.7], [1e5, 3.0], [1.0, 0.0]])
+    for columns in (np.zeros((4, 2)), np.full((4, 2), 1e3), np.array([[1e-300, 0.0]] * 4)):
+        own = chain(columns, [1, 1], counts, [1, 0], 0.9)
+        for update in range(50):
+            own.update(update < 20)
+        assert all(np.isfinite(each).all() for each in own.current())
