@@ -24,13 +24,13 @@ def doubts(text: str, doubt: bool | float = False) -> DoubtedStatements:
 
 def test_narrow_statements_are_widened_and_wide_ones_are_not() -> None:
     found = doubts("0.50 <= P(a=yes) <= 0.51\nP(a=yes) <= 0.9\na raises x", doubt=True)
-    assert found.log_widening[0] == pytest.approx(np.log(99), abs=1.0)
-    assert found.log_widening[1] == 0.0
-    assert found.log_widening[2] == pytest.approx(0.0, abs=0.2)
+    assert found.log_prior_correction[0] == pytest.approx(np.log(99), abs=1.0)
+    assert found.log_prior_correction[1] == 0.0
+    assert found.log_prior_correction[2] == pytest.approx(0.0, abs=0.2)
 
 
 def test_a_corner_is_less_narrow_than_its_width() -> None:
-    assert doubts("P(a=yes) <= 0.001", doubt=True).log_widening[0] < np.log(20)
+    assert doubts("P(a=yes) <= 0.001", doubt=True).log_prior_correction[0] < np.log(20)
 
 
 def test_a_range_of_a_reliability_holds_it_in_nine_cases_of_ten() -> None:

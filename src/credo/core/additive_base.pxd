@@ -32,7 +32,7 @@ cdef class AdditiveBase:
     cdef bint has_sign(self, Py_ssize_t p, double sign) noexcept nogil
     cdef void move(self, bint adapting) noexcept nogil
     cdef void flip_signs(self) noexcept nogil
-    cdef void leap(self) noexcept nogil
+    cdef void propose_far(self) noexcept nogil
     cdef void redraw_unseen(self) noexcept nogil
     cdef bint is_bound(self, Py_ssize_t p) noexcept nogil
     cdef void differentiate(self, Py_ssize_t j, Py_ssize_t k, double* row) noexcept nogil

@@ -31,7 +31,7 @@ from cython.cimports.libc.stdint import int32_t, int64_t
 
 MOST_STEPS = cython.declare(cython.Py_ssize_t, 32)
 SLIDES = cython.declare(cython.Py_ssize_t, 4)  # of each width along the points with the same effects
-LEAPS = cython.declare(cython.Py_ssize_t, 2)  # for each trajectory
+FAR_PROPOSALS = cython.declare(cython.Py_ssize_t, 2)  # for each trajectory
 JITTER = cython.declare(cython.double, 1.5)
 SHORT = cython.declare(cython.double, 0.3)  # the share of trajectories with steps for narrower places than most
 LENGTH = cython.declare(cython.double, 2.0)  # of a trajectory, in units of the coordinates' deviations
@@ -697,7 +697,7 @@ class AdditiveBase:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def leap(self) -> cython.void:
+    def propose_far(self) -> cython.void:
         """Propose a point far away, which trajectories do not reach where the density between is small.
 
         Two components exchange their shares, all shares are drawn from their prior, or the effects of one parent are:
@@ -850,8 +850,8 @@ class AdditiveBase:
             self.rescale()
             self.redraw_unseen()
             self.move(adapting)
-            for i in range(LEAPS):
-                self.leap()
+            for i in range(FAR_PROPOSALS):
+                self.propose_far()
             self.flip_signs()
             self.density()
             for i in range(self.seen_count):

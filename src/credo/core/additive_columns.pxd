@@ -16,4 +16,4 @@ cdef class AdditiveColumns(AdditiveBase):
     cdef double rows_density(self, const double* linear) noexcept nogil
     cdef void flip_signs(self) noexcept nogil
     cdef void toggle(self, Py_ssize_t p) noexcept nogil
-    cdef void leap(self) noexcept nogil
+    cdef void propose_far(self) noexcept nogil

@@ -24,7 +24,7 @@ from cython.cimports.libc.math import INFINITY, exp, fabs, log, log1p
 
 LOG_2 = cython.declare(cython.double, 0.6931471805599453)
 SWITCHES = cython.declare(cython.int, 2)  # that are tried for each trajectory
-LEAP = cython.declare(cython.double, 0.15)  # the share of trajectories that a leap follows
+FAR_SHARE = cython.declare(cython.double, 0.15)  # the share of trajectories that a proposal far away follows
 
 
 @cython.cclass
@@ -257,15 +257,15 @@ class AdditiveColumns(AdditiveBase):
         with cython.nogil:
             self.rescale()
             self.move(adapting)
-            self.leap()
+            self.propose_far()
             self.flip_signs()
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def leap(self) -> cython.void:
-        if uniform(cython.address(self.random[0])) < LEAP:
-            AdditiveBase.leap(self)
+    def propose_far(self) -> cython.void:
+        if uniform(cython.address(self.random[0])) < FAR_SHARE:
+            AdditiveBase.propose_far(self)
 
     @cython.cfunc
     @cython.nogil

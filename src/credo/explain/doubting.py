@@ -243,7 +243,7 @@ def effects_of_doubted(problem: Problem, posterior: PosteriorResult) -> dict[int
     """
     assert problem.model.doubts is not None
     assert posterior.doubt is not None
-    doubts = replace(problem.model.doubts, log_widening=posterior.doubt.log_widening)
+    doubts = replace(problem.model.doubts, log_prior_correction=posterior.doubt.log_prior_correction)
     true = np.moveaxis(posterior.doubt.truth, -1, 0).reshape(len(doubts), -1)
     draws = posterior.draws.reshape(-1, posterior.layout.size)
     mean, layout = draws.mean(axis=0), posterior.layout

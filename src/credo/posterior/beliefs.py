@@ -79,7 +79,7 @@ class DoubtResult:
         The same chains compared, (statements,).
     truth
         Which statements are true in which draws, (chains, draws, statements).
-    log_widening
+    log_prior_correction
         By what each statement is more probable than its narrowness makes it, (statements,).
     """
 
@@ -88,4 +88,4 @@ class DoubtResult:
     effective_sizes: Numbers = field(repr=False)  # (statements,) of the draws of whether each is true
     r_hat: Numbers = field(repr=False)  # (statements,)
     truth: Flags = field(repr=False)  # (chains, draws, statements)
-    log_widening: Numbers = field(repr=False)  # (statements,)
+    log_prior_correction: Numbers = field(repr=False)  # (statements,)

@@ -157,17 +157,17 @@ class Chain:
         for (family, parent), (rising, falling) in sums.items():
             self.families[family].set_doubt(parent, rising, falling)
 
-    def move_more(self, doubtful: Flags) -> None:
-        """Move what has doubtful cells, (cells of the layout,), more often in each step from now on.
+    def move_more(self, unmixed: Flags) -> None:
+        """Move what has unmixed cells, (cells of the layout,), more often in each step from now on.
 
-        That is bases, and distributions that statements link. Where many are doubtful, all need more steps instead.
+        That is bases, and distributions that statements link. Where many are unmixed, all need more steps instead.
         """
         linked = self._linked.linked_distributions
         if len(linked):
-            own = np.logical_or.reduceat(doubtful[self.model.cells], self.model.first_cell[:-1])
+            own = np.logical_or.reduceat(unmixed[self.model.cells], self.model.first_cell[:-1])
             if own[linked].sum() <= max(FEW_SLOW, len(linked) // 4):
                 self._linked.move_more(np.flatnonzero(own))
-        slow = [number for number, each in enumerate(self.model.families) if doubtful[each.cells].any()]
+        slow = [number for number, each in enumerate(self.model.families) if unmixed[each.cells].any()]
         if len(slow) <= max(FEW_SLOW, len(self.model.families) // 4):
             for number in slow:
                 self._updates[number] = MORE_UPDATES
@@ -266,8 +266,8 @@ def _held_distributions(model: SampledModel, family_of: Indices) -> list[Cells]:
 
 def with_signs(doubts: DoubtedStatements, model: SampledModel) -> DoubtedStatements:
     """The same, an influence weighed by how probable the signs of effects are before anything is known."""
-    widening = doubts.log_widening.copy()
+    widening = doubts.log_prior_correction.copy()
     for each in model.doubted_signs:
         increments = model.families[each.family].sizes[each.parent] - 1
         widening[each.statement] = max(0.0, float(np.log(2.0**increments - 1.0))) if increments else 0.0
-    return replace(doubts, log_widening=widening)
+    return replace(doubts, log_prior_correction=widening)

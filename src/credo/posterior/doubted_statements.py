@@ -56,7 +56,7 @@ class DoubtedStatements:
     experts: tuple[Expert, ...]
     expert_of: Indices  # (statements,)
     confidences: Numbers  # (statements,) NaN: the reliability of its expert counts
-    log_widening: Numbers  # (statements,) log w
+    log_prior_correction: Numbers  # (statements,) log w
     false: Flags  # (statements,) which fixed CPTs contradict, so that nothing can make them true
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class DoubtedStatements:
                 reliabilities[number] = rng.beta(a, b)
         own = np.where(np.isnan(self.confidences), reliabilities[self.expert_of], self.confidences)
         own = np.clip(own, 1e-9, 1.0 - 1e-9)
-        return np.asarray(np.log(own / (1.0 - own)) + self.log_widening)
+        return np.asarray(np.log(own / (1.0 - own)) + self.log_prior_correction)
 
     def reliability_given(self, number: int, true: Flags) -> tuple[Numbers, Numbers]:
         """a and b of the reliability of an expert, given which of the statements are true, (statements, …)."""
@@ -110,7 +110,7 @@ def weights_without(statements: DoubtedStatements, true: Flags) -> Iterator[Numb
             if np.isnan(given):
                 given = statements.experts[statements.expert_of[place]].reliability or 0.0
             of_true, of_false = 1.0 / max(given, ROUNDING), 1.0 / max(1.0 - given, ROUNDING)
-        yield np.where(true[place], of_true * np.exp(-statements.log_widening[place]), of_false)
+        yield np.where(true[place], of_true * np.exp(-statements.log_prior_correction[place]), of_false)
 
 
 def beliefs(statements: DoubtedStatements, true: Flags, errors: Numbers) -> Iterator[StatementBelief]:

@@ -49,7 +49,7 @@ MOST_CPTS = 5  # that have findings of their own; more have one together
 MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true: a share of draws, which few switches decide
 WORTH_THREADS = 300  # cells, from which chains run side by side: fewer are stepped in less than threads take
-CELLS_AT_ONCE = 5000  # times the steps that chains make between two looks at progress
+CELLS_AT_ONCE, MOST_AT_ONCE = 5000, 25  # cells times steps, and steps, that chains make between two looks at progress
 NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its chains do
 
 
@@ -134,7 +134,7 @@ def posterior(
         )
     means, deviations = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
     errors = deviations / np.sqrt(np.maximum(sizes, 1.0))
-    doubtful = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION)
+    unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION)
     doubt = None if doubts is None else doubt_result(doubts, truth, seed)
     return PosteriorResult(
         learned,
@@ -143,7 +143,7 @@ def posterior(
         learned.unpack(errors),
         sizes,
         mixed,
-        (*unmixed_findings(learned, doubtful), *(() if doubt is None else _unmixed_statements(doubt))),
+        (*unmixed_findings(learned, unmixed), *(() if doubt is None else _unmixed_statements(doubt))),
         perf_counter() - began,
         draws,
         seed,
@@ -234,7 +234,7 @@ def _run(
     wholes = np.empty((len(chains), size))
     done, total = 0, len(chains) * (options.warmup + options.draws * options.thinning)
     threads = None if chains[0].is_independent and size >= WORTH_THREADS else 1
-    slice_length = max(1, CELLS_AT_ONCE // max(1, size))
+    slice_length = min(max(1, CELLS_AT_ONCE // max(1, size)), MOST_AT_ONCE)
 
     def advance(steps: range, do: Callable[[int, int], None], ticks: int = 1) -> None:
         """Do something for each chain and each of these steps."""
@@ -267,13 +267,13 @@ def _run(
         advance(range(first, kept.shape[1]), keep, options.thinning)
         sizes, mixed = effective_sizes(kept), r_hat(kept)
         varying = kept.std(axis=(0, 1)) > NO_DEVIATION
-        doubtful = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
-        good = not doubtful.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
+        unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
+        good = not unmixed.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
         first = kept.shape[1]
         if good or first >= options.max_draws:
             return kept, truth, sizes, mixed
         slow = np.zeros(size, dtype=np.bool_)
-        slow[cells] = doubtful
+        slow[cells] = unmixed
         for chain in chains:
             chain.move_more(slow)
         lacking = SMALLEST_SIZE / max(float(sizes[varying].min(initial=SMALLEST_SIZE)), 1.0)  # by which draws are few
@@ -300,7 +300,7 @@ def doubt_result(doubts: DoubtedStatements, truth: Flags, seed: int) -> DoubtRes
         sizes,
         mixed,
         truth,
-        doubts.log_widening,
+        doubts.log_prior_correction,
     )
 
 
@@ -313,12 +313,12 @@ def _unmixed_statements(doubt: DoubtResult) -> Iterator[Finding]:
         yield Finding("not mixed", f"The draws are too few to say whether {which} true; {MORE_DRAWS}.")
 
 
-def unmixed_findings(layout: Layout, doubtful: Flags) -> Iterator[Finding]:
+def unmixed_findings(layout: Layout, unmixed: Flags) -> Iterator[Finding]:
     """The distributions whose chains do not agree, or are worth few draws, CPT by CPT, or all together if many."""
-    if not doubtful.any():
+    if not unmixed.any():
         return
     network, starts = layout.network, layout.distribution_starts()
-    families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(doubtful, starts)))
+    families, configurations = layout.locate_distributions(np.flatnonzero(np.logical_or.reduceat(unmixed, starts)))
     limits = f"effective sample size is below {SMALLEST_SIZE:.0f}, or R-hat is above {LARGEST_R_HAT}"
     unmixed = np.unique(families).tolist()
     if len(unmixed) > MOST_CPTS:

@@ -361,7 +361,7 @@ def _check_posterior(archive: Archive, posterior: PosteriorResult) -> None:
 
 def _are_doubts(doubts: DoubtedStatements, statements: int) -> bool:
     """Whether doubted statements and their experts exist."""
-    columns = (doubts.expert_of, doubts.confidences, doubts.log_widening, doubts.false)
+    columns = (doubts.expert_of, doubts.confidences, doubts.log_prior_correction, doubts.false)
     shapes = {column.shape for column in (doubts.numbers, *columns)}
     exist = doubts.numbers.ndim == 1 and _within(doubts.numbers, statements)
     return len(shapes) == 1 and exist and _within(doubts.expert_of, len(doubts.experts))
