@@ -1,5 +1,5 @@
 // The names of variables when the network is so far away that boxes show nothing else.
-import { ViewportPortal, useStore } from "@xyflow/react";
+import { Panel, ViewportPortal, useStore } from "@xyflow/react";
 import { useMemo } from "react";
 import { chancesOf, knownOf, labelOf } from "./names.js";
 import { wrapped } from "./share/words.js";
@@ -7,13 +7,15 @@ import { percent } from "./states.js";
 import { useStudio } from "./store.js";
 
 const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
-const TWO_LINES = 34; // pixels on the screen, of a box that has room for a name and its key number
 const NAME = 12; // pixels on the screen, of the letters of a name that keeps its size
-const SMALL = [8, 6.5]; // the least where only smaller letters fit into a box; where even these do not
-const ROOMY = 46; // pixels on the screen, of a box that has room for a name
-const LONG = 26; // letters of a name that are shown across other boxes
-const LINE = 1.15; // the height of a line, in letters
-const [BESIDE, BELOW, DEEP] = [6, 10, 30]; // pixels beyond a box, into which its name may reach: gaps between boxes; more, where nothing is
+const [SMALL, LEAST] = [8, 6.5]; // pixels, of letters that one reads at once, and of the smallest that can be read
+const KEY_NUMBER = 22; // pixels of a box beside its name, where its key number is seen as well
+const LONG = 26; // letters of a name that are shown across arrows
+const SIDES = 0.4; // letters beside a name in its room
+const NARROW = 2.8; // letters in a line, below which a name in several lines is no name any more
+const LINE = 1.2; // the height of a line, in letters
+const [BESIDE, BELOW] = [40, 60]; // pixels beyond a box, into which its name may reach where nothing else is
+const NEAR = 4; // pixels between boxes that share what is between them
 const OUTSIDE = 6; // pixels beyond the whole picture: less than its margins
 
 // How wide a name is in letters of the usual size, in pixels.
@@ -27,27 +29,48 @@ function widthOf(name) {
   return widths.get(name);
 }
 
+const TOUCHING = 0.01; // pixels
 const covers = (one, other) =>
-  Math.abs(one.x - other.x) < (one.width + other.width) / 2 && Math.abs(one.y - other.y) < (one.height + other.height) / 2;
+  Math.abs(one.x - other.x) < (one.width + other.width) / 2 - TOUCHING && Math.abs(one.y - other.y) < (one.height + other.height) / 2 - TOUCHING;
 
-// A name in the box that it belongs to: in one line, or else in as large letters as there is room for, or null.
-function fitted(name, width, height, smallest, mayBreak) {
-  const one = Math.min(NAME, (NAME * width) / widthOf(name));
-  if (one >= smallest) return { lines: [name], size: one };
-  for (const breaking of mayBreak ? [false, true] : [false])
-    for (let size = NAME; size >= smallest; size -= 0.5) {
-      const lines = wrapped(name, (line) => widthOf(line) <= (width * NAME) / size, breaking);
+// A name in as large letters as there is room for, in several lines if need be; in small ones broken anywhere, or null.
+function fitted(name, width, height) {
+  const area = widthOf(name) / NAME;
+  for (const [largest, mayBreak] of [[NAME, false], [SMALL, true]])
+    for (let size = largest; size >= LEAST; size -= 0.5) {
+      if (area * size * size * LINE > width * height || (width < NARROW * size && width < (area + SIDES) * size)) continue;
+      const lines = wrapped(name, (line) => (widthOf(line) / NAME + SIDES) * size <= width, mayBreak);
       if (lines && lines.length * size * LINE <= height) return { lines, size };
     }
   return null;
 }
 
-// Its beginning and its end: a pointer on the box shows all of it.
-function shortened(name, width, height) {
-  const size = SMALL.at(-1);
-  const all = wrapped(name, (line) => widthOf(`${line}…`) <= (width * NAME) / size);
-  const most = Math.floor(height / (size * LINE));
-  return { lines: most < 2 ? [`${all[0]}…`] : [...all.slice(0, most - 1), `…${all.at(-1)}`], size };
+// Where the name of each box may be: the box, and of what is free around it the half that is nearer, so that none meets another.
+function roomsAround(boxes, { left, right, top, bottom }) {
+  const half = (one, other, size) => (one[size] + other[size]) / 2;
+  const rooms = boxes.map((own) => {
+    let [west, east] = [Math.min(BESIDE, own.x - own.width / 2 - left), Math.min(BESIDE, right - own.x - own.width / 2)];
+    for (const other of boxes) {
+      if (other === own || Math.abs(own.y - other.y) >= half(own, other, "height") + NEAR) continue;
+      const gap = Math.max(0, Math.abs(own.x - other.x) - half(own, other, "width")) / 2;
+      if (other.x < own.x) west = Math.min(west, gap);
+      else east = Math.min(east, gap);
+    }
+    return { left: own.x - own.width / 2 - Math.max(0, west), right: own.x + own.width / 2 + Math.max(0, east) };
+  });
+  for (const [place, own] of boxes.entries()) {
+    const room = rooms[place];
+    let [up, down] = [Math.min(BELOW, own.y - own.height / 2 - top), Math.min(BELOW, bottom - own.y - own.height / 2)];
+    for (const [another, other] of boxes.entries()) {
+      const apart = Math.abs(own.y - other.y) - half(own, other, "height");
+      if (another === place || apart < NEAR || rooms[another].left >= room.right || rooms[another].right <= room.left) continue;
+      if (other.y < own.y) up = Math.min(up, apart / 2);
+      else down = Math.min(down, apart / 2);
+    }
+    room.top = own.y - own.height / 2 - Math.max(0, up);
+    room.bottom = own.y + own.height / 2 + Math.max(0, down);
+  }
+  return rooms;
 }
 
 // The variable at the pointer, whole, with its key number, and above everything.
@@ -59,15 +82,53 @@ function pointedAt(variable, boxOf, zoom, [left, right]) {
   return { name: variable.name, variable, isPointed: true, lines: [variable.label], size: NAME, hasRoom: true, x: 2 * half < right - left ? Math.max(left + half, Math.min(x, right - half)) : x, y };
 }
 
-// Names that keep their size when the network is far away. A box that has room for its name shows it, in smaller letters
-// or several lines where it would cover another box. Where boxes are smaller than that, those names come first that were
-// chosen, observed, or have the most arrows; a name is left out where it would cover another one.
 // The key number of a variable: what was observed, or how probable its key state is.
 function KeyNumber({ variable, numbers, given, keyOf }) {
   const [kind, value] = knownOf(given, variable.name);
   const key = keyOf(variable, numbers);
   const text = kind && kind !== "soft" ? labelOf(variable, value) : key ? `${key.label} ${percent(key.value)}` : "";
-  return text && <small>{text.length > 22 ? `${text.slice(0, 21)}…` : text}</small>;
+  return text.length <= 22 && <small>{text}</small>;
+}
+
+// Where names are, in pixels on the screen. Each has its box and half of what is free around it, and takes as many lines as it needs
+// there. Then those that were chosen or observed, or have the most arrows, come first: they get larger letters, or a place across
+// boxes where their own is too small, if no other name is in their way. Letters too small to be read are left out.
+function placed(boxes, rank, selected, page) {
+  const rooms = roomsAround(boxes, page);
+  const within = (value, least, most) => (least < most ? Math.max(least, Math.min(value, most)) : (least + most) / 2);
+  const lettered = (own, { lines, size }, room, x = own.x) => {
+    const [width, height] = [(Math.max(...lines.map(widthOf)) / NAME + (room === page ? 0.5 : SIDES)) * size, lines.length * size * LINE];
+    const at = { x: within(x, room.left + width / 2, room.right - width / 2), y: room === page ? own.y : within(own.y, room.top + height / 2, room.bottom - height / 2) };
+    return { ...own, lines, size, ...at, width, height, hasRoom: own.height - height >= KEY_NUMBER };
+  };
+  const found = new Map();
+  for (const [place, own] of boxes.entries()) {
+    const room = rooms[place];
+    const inside = fitted(own.label, room.right - room.left, room.bottom - room.top);
+    const name = inside && { ...lettered(own, inside, room), isInside: true };
+    if (name && ![...found.values()].some((other) => covers(name, other))) found.set(own.name, name);
+  }
+  const isFree = (name, mind) => ![...found.values(), ...(mind ? boxes : [])].some((other) => other.name !== name.name && covers(name, other));
+  const above = [];
+  for (const own of [...boxes].sort((a, b) => rank(b.name) - rank(a.name))) {
+    const now = found.get(own.name);
+    const whole = lettered(own, { lines: [own.label], size: NAME }, page);
+    if (!now || (own.label.length <= LONG && (now.lines.length > 1 || now.size < NAME))) {
+      const sizes = now ? [NAME] : [NAME, SMALL, LEAST];
+      const shifts = now ? [0] : [0, -1, 1];
+      const places = sizes.flatMap((size) => shifts.map((side) => {
+        const name = lettered(own, { lines: [own.label], size }, page);
+        return side ? lettered(own, name, page, own.x + (side * (name.width - own.width)) / 2) : name;
+      }));
+      const larger = places.find((name) => isFree(name, now));
+      if (larger) found.set(own.name, larger);
+    }
+    if (own.name === selected && !(found.get(own.name)?.size >= SMALL)) {
+      found.delete(own.name);
+      above.push(whole); // whole, over the names of others
+    }
+  }
+  return [...found.values(), ...above];
 }
 
 export function FarNames({ variables, boxOf, keyOf }) {
@@ -80,53 +141,25 @@ export function FarNames({ variables, boxOf, keyOf }) {
   const { names, across } = useMemo(() => {
     const arrows = new Map(variables.map((each) => [each.name, each.parents.length]));
     for (const each of variables) for (const parent of each.parents) arrows.set(parent, (arrows.get(parent) ?? 0) + 1);
-    const rank = (name) =>
-      (name === selected ? 2000 : 0) + (knownOf(given, name).length ? 1000 : 0) + arrows.get(name);
-    const boxes = variables.map((each) => ({ name: each.name, label: each.group ? `+ ${each.group.name}` : each.label, variable: each, ...boxOf(each.name) })).filter((each) => each.width);
-    const [left, right] = [Math.min(...boxes.map((each) => each.x)) - OUTSIDE / zoom, Math.max(...boxes.map((each) => each.x + each.width)) + OUTSIDE / zoom];
-    for (const each of boxes) [each.x, each.y] = [each.x + each.width / 2, each.y + each.height / 2];
-    const roomy = boxes.filter((each) => each.width * zoom >= ROOMY);
-    const [taken, above] = [[], []];
-    for (const own of boxes.sort((a, b) => rank(b.name) - rank(a.name))) {
-      const [boxWidth, boxHeight] = [own.width * zoom, own.height * zoom];
-      const width = (widthOf(own.label) + 8) / zoom;
-      // Within the picture, so that no name is cut off at its border.
-      const x = width < right - left ? Math.max(left + width / 2, Math.min(own.x, right - width / 2)) : own.x;
-      const label = { ...own, x, lines: [own.label], size: NAME, width, height: 14.5 / zoom, hasRoom: boxHeight >= TWO_LINES };
-      const isRoomy = roomy.includes(own);
-      const isCovered = (others, name = label) => others.some((other) => other.name !== own.name && covers(name, other));
-      const isFree = isRoomy ? own.label.length <= LONG && !isCovered(taken) && !isCovered(boxes) : own.name === selected || !(isCovered(taken) || isCovered(roomy));
-      if (isFree) {
-        taken.push(label);
-        continue;
-      }
-      const squeezed = (inside) => {
-        const widest = (Math.max(...inside.lines.map(widthOf)) * inside.size) / NAME + inside.size / 2;
-        const height = inside.lines.length * inside.size * LINE;
-        return { ...own, ...inside, isInside: true, width: widest / zoom, height: height / zoom, hasRoom: boxHeight - height >= TWO_LINES - NAME };
-      };
-      // Otherwise in its box: a little beyond it, or further where nothing is, and not at all where another name reaches into it.
-      const rooms = [[boxWidth + BESIDE, boxHeight + BELOW], [boxWidth - BESIDE, boxHeight], [boxWidth + BESIDE, boxHeight + DEEP]];
-      const place = (smallest, mayBreak = false) => {
-        for (const [most, high] of rooms) {
-          const inside = fitted(own.label, most, high, smallest, mayBreak);
-          const found = inside && squeezed(inside);
-          if (found && !isCovered(taken, found) && !(high === boxHeight + DEEP && isCovered(boxes, found))) return found;
-        }
-        return null;
-      };
-      const cut = () => squeezed(shortened(own.label, boxWidth - BESIDE, boxHeight));
-      if (own.name === selected && !place(SMALL[0])) {
-        above.push(label); // whole, over the names of others
-        continue;
-      }
-      const found = place(SMALL[0]) ?? place(SMALL[1]) ?? (isRoomy ? (place(SMALL[0], true) ?? place(SMALL[1], true)) : null) ?? (isRoomy && !isCovered(taken, cut()) ? cut() : null);
-      if (found) taken.push(found);
-    }
-    return { names: [...taken, ...above], across: [left, right] };
+    const rank = (name) => (name === selected ? 2000 : 0) + (knownOf(given, name).length ? 1000 : 0) + arrows.get(name);
+    const boxes = variables
+      .map((each) => ({ name: each.name, label: each.group ? `+ ${each.group.name}` : each.label, variable: each, ...boxOf(each.name) }))
+      .filter((each) => each.width)
+      .map((each) => ({ ...each, x: zoom * (each.x + each.width / 2), y: zoom * (each.y + each.height / 2), width: zoom * each.width, height: zoom * each.height }));
+    const end = (axis, size, side, most) => most(...boxes.map((each) => each[axis] + (side * each[size]) / 2)) + side * OUTSIDE;
+    const page = { left: end("x", "width", -1, Math.min), right: end("x", "width", 1, Math.max), top: end("y", "height", -1, Math.min), bottom: end("y", "height", 1, Math.max) };
+    const names = placed(boxes, rank, selected, page);
+    return { names: names.map((each) => ({ ...each, x: each.x / zoom, y: each.y / zoom })), across: [page.left / zoom, page.right / zoom] };
   }, [variables, boxOf, step, selected, given]);
+  const unnamed = variables.length - names.length;
   const pointed = pointedAt(variables.find((each) => each.name === hovered && !each.group), boxOf, zoom, across);
   return (
+    <>
+    {unnamed > 0 && (
+      <Panel position="bottom-left" className="unnamed">
+        {unnamed} of {variables.length} names are hidden: zoom in, point at a box or search.
+      </Panel>
+    )}
     <ViewportPortal>
       <div className="far-names" aria-hidden="true">
         {(pointed ? [...names, pointed] : names).map((each) => (
@@ -139,5 +172,6 @@ export function FarNames({ variables, boxOf, keyOf }) {
         ))}
       </div>
     </ViewportPortal>
+    </>
   );
 }

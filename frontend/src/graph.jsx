@@ -16,6 +16,7 @@ import {
   useNodesState,
   useReactFlow,
   useStore,
+  useStoreApi,
 } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Computing } from "./asking.jsx";
@@ -25,6 +26,7 @@ import { Menu, itemsOfArrow, itemsOfPane, itemsOfVariable } from "./menu.jsx";
 import { at, chancesOf, countGiven, givenNow, labelOf, wordsFor } from "./names.js";
 import { percent } from "./states.js";
 import { useStudio } from "./store.js";
+import { stretched } from "./stretch.js";
 
 const MOST_STATES = 12; // that a box shows
 const MOST_DRAWN = 400; // variables that are all drawn, so that moving the network draws nothing anew
@@ -38,7 +40,7 @@ const MOVING = 200; // milliseconds that it takes to bring something into sight
 const [LETTER, BESIDE_NAME] = [7.5, 78]; // pixels: of a name in one line; of what else is in that line
 const [THINNEST, THICKEST] = [1, 4.5]; // pixels, of arrows
 const PAN = 60; // pixels, of an arrow key
-const MARGINS = { top: "52px", bottom: "30px", x: 0.05 }; // for the field, the buttons and the legend around the network
+const MARGINS = { top: "52px", bottom: "44px", x: 0.05 }; // for the field, the buttons and the legend around the network
 
 // Everything that is drawn: arrows may go round the boxes.
 function bounds({ boxes, routes }) {
@@ -279,7 +281,7 @@ const nodeTypes = { variable: VariableNode, group: GroupNode };
 const edgeTypes = { arrow: Arrow };
 
 function Flow() {
-  const { network, picture, part } = useStudio((s) => s.drawing);
+  const { network, picture: drawn, part } = useStudio((s) => s.drawing);
   const isWhole = part === "[[],null]";
   const focus = useStudio((s) => s.focus);
   const computing = useStudio((s) => s.computing);
@@ -301,13 +303,19 @@ function Flow() {
   const far = useStore((s) => s.transform[2] < FAR);
   const bare = far && network.variables.length > MOST_DRAWN;
   const flow = useReactFlow();
+  const page = useStoreApi();
+  const hasRoom = useStore((s) => s.width > 0);
+  const { picture, there, back } = useMemo(() => {
+    const { width, height } = page.getState();
+    return stretched(drawn, bounds, { width: width * (1 - 2 * MARGINS.x), height: height - parseInt(MARGINS.top) - parseInt(MARGINS.bottom) }, FAR);
+  }, [drawn, hasRoom]);
   // Boxes that somebody moved stay there, after a reload and after the next start too.
   const positions = useStudio((s) => s.arrangement.positions);
   const moved = useRef(new Map());
   useMemo(() => {
     const kept = isWhole ? (positions ?? {}) : {}; // a part has places of its own
-    moved.current = new Map(Object.entries(kept).map(([name, [x, y]]) => [name, { x, y }]));
-  }, [positions, part]);
+    moved.current = new Map(Object.entries(kept).map(([name, point]) => [name, there(point)]).map(([name, [x, y]]) => [name, { x, y }]));
+  }, [positions, part, there]);
 
   const [nodes, setNodes, onNodesChange] = useNodesState([]);
   const routes = useMemo(() => new Map(picture.routes.map(([parent, child, points]) => [arcId(parent, child), points])), [picture]);
@@ -535,7 +543,7 @@ function Flow() {
         onNodeDragStop={(_, node, dragged) => {
           for (const { id, position } of [node, ...dragged]) moved.current.set(id, { x: position.x, y: position.y });
           setMovedCount((count) => count + 1);
-          if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([node, ...dragged].map(({ id, position: { x, y } }) => [id, [x, y]])) });
+          if (isWhole) useStudio.getState().arrange({ positions: Object.fromEntries([node, ...dragged].map(({ id, position: { x, y } }) => [id, back([x, y])])) });
         }}
         onNodeMouseEnter={(_, node) => show({ hovered: node.id })}
         onNodeMouseLeave={() => show({ hovered: null })}
