@@ -10,7 +10,7 @@ import { Next } from "./next.jsx";
 import { Questions } from "./questions.jsx";
 import { Scores } from "./scores.jsx";
 import { at, chancesOf, givenNow, knownOf, labelOf, openDecisions, wordsFor } from "./names.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { SaveChart } from "./save_chart.jsx";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { post } from "./api.js";
 import { Computing, useFetched } from "./asking.jsx";
 import { KINDS, at, countGiven, givenNow, labelOf } from "./names.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 // What is known in a case, in words.

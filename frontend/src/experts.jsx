@@ -1,5 +1,5 @@
 // Who said what: the statements of all experts side by side, with how often each of them is right.
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 function Reliability({ stated, learned }) {

@@ -2,7 +2,7 @@
 import { keepFile } from "./api.js";
 import { KINDS, at } from "./names.js";
 import { picture, svg } from "./share/picture.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 const STYLE = `

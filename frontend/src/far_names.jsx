@@ -2,8 +2,7 @@
 import { Panel, ViewportPortal, useStore } from "@xyflow/react";
 import { useMemo } from "react";
 import { chancesOf, knownOf, labelOf } from "./names.js";
-import { wrapped } from "./share/words.js";
-import { percent } from "./states.js";
+import { percent, wrapped } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for

@@ -24,7 +24,7 @@ import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
 import { Menu, itemsOfArrow, itemsOfPane, itemsOfVariable } from "./menu.jsx";
 import { at, chancesOf, countGiven, givenNow, labelOf, wordsFor } from "./names.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 import { stretched } from "./stretch.js";
 

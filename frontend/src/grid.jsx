@@ -2,7 +2,7 @@
 // filled in becomes statements.
 import { useEffect, useState } from "react";
 import { labelOf } from "./names.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 const MOST_ROWS = 200;

@@ -1,6 +1,6 @@
 // Learning: options with defaults that suit most, progress, and what changed.
 import { Bar } from "./graph.jsx";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 export const RUNNING = new Set(["started", "progress", "fitted", "explained"]);

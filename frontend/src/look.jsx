@@ -8,7 +8,7 @@ import { CptGrid } from "./grid.jsx";
 import { LearnNow, Progress, RUNNING } from "./learn.jsx";
 import { ChooseVariable } from "./choose_variable.jsx";
 import { at, isSame, labelOf, labelledAs, wordsFor } from "./names.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { SaveChart } from "./save_chart.jsx";
 import { StateBounds } from "./stating.jsx";
 import { useStudio } from "./store.js";

@@ -1,7 +1,7 @@
 // What comes next in a case: which observation would tell most, and, where the text has a decision, what to do.
 import { Asking } from "./asking.jsx";
 import { wordsFor } from "./names.js";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 const amount = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");

@@ -1,7 +1,7 @@
 // What to ask an expert next: the questions whose answers would narrow the chosen probability most; an answer is a statement.
 import { useState } from "react";
 import { Asking } from "./asking.jsx";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 function Answers({ question }) {

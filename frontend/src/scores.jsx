@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { post } from "./api.js";
 import { Computing, useAnswer } from "./asking.jsx";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 // The columns that hold scores, each with the places of its bounds where it has an interval.

@@ -16,16 +16,3 @@ export const describeStatement = (each) =>
   ]
     .filter(Boolean)
     .join(" ");
-
-// A probability that is next to nothing, as the terminal and the report write it: 1.1e-6.
-export const small = (value) => (value < 1e-12 ? "<1e-12" : value.toExponential(1).replace(".0e", "e"));
-
-export const percent = (value) => {
-  if (value === null || value === undefined) return "–";
-  const number = 100 * value;
-  if (value === 0 || value === 1) return `${number}%`;
-  if (value > 0 && value < 0.0001) return small(value);
-  if (number > 0 && number < 0.1) return `${number.toFixed(2)}%`;
-  if (number < 100 && number > 99.9) return ">99.9%";
-  return `${number < 10 || number > 90 ? number.toFixed(1) : number.toFixed(0)}%`;
-};

@@ -1,6 +1,6 @@
 // A statement made by dragging: the bounds of one probability, or “about”.
 import { useEffect, useState } from "react";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
 
 export function StateBounds({ name, state, given, start }) {

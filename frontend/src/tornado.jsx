@@ -1,7 +1,7 @@
 // A tornado: how far an answer moves with each number that it rests on, the widest on top. Where there are draws, the ends
 // are the answers with the number at the ends of its 95% interval; otherwise with a point more or less of the number.
 import { SaveChart } from "./save_chart.jsx";
-import { percent } from "./states.js";
+import { percent } from "./share/words.js";
 
 const ROW = 34;
 const [LEFT, WIDTH] = [8, 330];
