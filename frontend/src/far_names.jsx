@@ -5,7 +5,8 @@ import { chancesOf, knownOf, labelOf } from "./names.js";
 import { percent, wrapped } from "./share/words.js";
 import { useStudio } from "./store.js";
 
-const STEP = 1.15; // between two zooms at which it is decided anew which names there is room for
+// Between two zooms at which it is decided anew where names are, for the smaller one, so that no letters are too small: of few and of many variables.
+const [FINE, COARSE, MANY] = [1.01, 1.05, 150];
 const NAME = 12; // pixels on the screen, of the letters of a name that keeps its size
 const [SMALL, LEAST] = [8, 6.5]; // pixels, of letters that one reads at once, and of the smallest that can be read
 const KEY_NUMBER = 22; // pixels of a box beside its name, where its key number is seen as well
@@ -44,32 +45,31 @@ function fitted(name, width, height) {
   return null;
 }
 
-// Where the name of each box may be: the box, and of what is free around it the half that is nearer, so that none meets another.
-function roomsAround(boxes, { left, right, top, bottom }) {
-  const half = (one, other, size) => (one[size] + other[size]) / 2;
-  const rooms = boxes.map((own) => {
-    let [west, east] = [Math.min(BESIDE, own.x - own.width / 2 - left), Math.min(BESIDE, right - own.x - own.width / 2)];
-    for (const other of boxes) {
-      if (other === own || Math.abs(own.y - other.y) >= half(own, other, "height") + NEAR) continue;
-      const gap = Math.max(0, Math.abs(own.x - other.x) - half(own, other, "width")) / 2;
-      if (other.x < own.x) west = Math.min(west, gap);
-      else east = Math.min(east, gap);
-    }
-    return { left: own.x - own.width / 2 - Math.max(0, west), right: own.x + own.width / 2 + Math.max(0, east) };
-  });
-  for (const [place, own] of boxes.entries()) {
-    const room = rooms[place];
-    let [up, down] = [Math.min(BELOW, own.y - own.height / 2 - top), Math.min(BELOW, bottom - own.y - own.height / 2)];
-    for (const [another, other] of boxes.entries()) {
-      const apart = Math.abs(own.y - other.y) - half(own, other, "height");
-      if (another === place || apart < NEAR || rooms[another].left >= room.right || rooms[another].right <= room.left) continue;
-      if (other.y < own.y) up = Math.min(up, apart / 2);
-      else down = Math.min(down, apart / 2);
-    }
-    room.top = own.y - own.height / 2 - Math.max(0, up);
-    room.bottom = own.y + own.height / 2 + Math.max(0, down);
+const half = (one, other, size) => (one[size] + other[size]) / 2;
+const spanOf = ({ x, width }) => [x - width / 2, x + width / 2];
+
+// From where to where a name may reach beside its box: over a share of what is free there.
+function across(own, others, page, share) {
+  let [west, east] = [Math.min(BESIDE, own.x - own.width / 2 - page.left), Math.min(BESIDE, page.right - own.x - own.width / 2)];
+  for (const other of others) {
+    if (other.name === own.name || Math.abs(own.y - other.y) >= half(own, other, "height") + NEAR) continue;
+    const gap = share * Math.max(0, Math.abs(own.x - other.x) - half(own, other, "width"));
+    if (other.x < own.x) west = Math.min(west, gap);
+    else east = Math.min(east, gap);
   }
-  return rooms;
+  return [own.x - own.width / 2 - Math.max(0, west), own.x + own.width / 2 + Math.max(0, east)];
+}
+
+// The same up and down, where others need not be minded that are beside it.
+function roomWithin(own, [left, right], others, spans, page, share) {
+  let [up, down] = [Math.min(BELOW, own.y - own.height / 2 - page.top), Math.min(BELOW, page.bottom - own.y - own.height / 2)];
+  for (const [place, other] of others.entries()) {
+    const apart = Math.abs(own.y - other.y) - half(own, other, "height");
+    if (other.name === own.name || apart < NEAR * share || spans[place][0] >= right || spans[place][1] <= left) continue;
+    if (other.y < own.y) up = Math.min(up, share * apart);
+    else down = Math.min(down, share * apart);
+  }
+  return { left, right, top: own.y - own.height / 2 - Math.max(0, up), bottom: own.y + own.height / 2 + Math.max(0, down) };
 }
 
 // The variable at the pointer, whole, with its key number, and above everything.
@@ -93,7 +93,6 @@ function KeyNumber({ variable, numbers, given, keyOf }) {
 // there. Then those that were chosen or observed, or have the most arrows, come first: they get larger letters, or a place across
 // boxes where their own is too small, if no other name is in their way. Letters too small to be read are left out.
 function placed(boxes, rank, selected, page) {
-  const rooms = roomsAround(boxes, page);
   const within = (value, least, most) => (least < most ? Math.max(least, Math.min(value, most)) : (least + most) / 2);
   const lettered = (own, { lines, size }, room, x = own.x) => {
     const [width, height] = [(Math.max(...lines.map(widthOf)) / NAME + (room === page ? 0.5 : SIDES)) * size, lines.length * size * LINE];
@@ -101,11 +100,18 @@ function placed(boxes, rank, selected, page) {
     return { ...own, lines, size, ...at, width, height, hasRoom: own.height - height >= KEY_NUMBER };
   };
   const found = new Map();
-  for (const [place, own] of boxes.entries()) {
-    const room = rooms[place];
+  const placeIn = (own, room) => {
     const inside = fitted(own.label, room.right - room.left, room.bottom - room.top);
     const name = inside && { ...lettered(own, inside, room), isInside: true };
     if (name && ![...found.values()].some((other) => covers(name, other))) found.set(own.name, name);
+  };
+  const spans = boxes.map((own) => across(own, boxes, page, 0.5));
+  for (const [place, own] of boxes.entries()) placeIn(own, roomWithin(own, spans[place], boxes, spans, page, 0.5));
+  // What others leave of their half is for those that need more.
+  for (const own of boxes) {
+    if (found.has(own.name)) continue;
+    const others = [...boxes, ...found.values()];
+    placeIn(own, roomWithin(own, across(own, others, page, 1), others, others.map(spanOf), page, 1));
   }
   const isFree = (name, mind) => ![...found.values(), ...(mind ? boxes : [])].some((other) => other.name !== name.name && covers(name, other));
   const above = [];
@@ -122,22 +128,20 @@ function placed(boxes, rank, selected, page) {
       const larger = places.find((name) => isFree(name, now));
       if (larger) found.set(own.name, larger);
     }
-    if (own.name === selected && !(found.get(own.name)?.size >= SMALL)) {
-      found.delete(own.name);
-      above.push(whole); // whole, over the names of others
-    }
+    if (own.name === selected && !found.has(own.name)) above.push(whole); // over the names of others
   }
   return [...found.values(), ...above];
 }
 
 export function FarNames({ variables, boxOf, keyOf }) {
-  const step = useStore((s) => Math.round(Math.log(s.transform[2]) / Math.log(STEP)));
+  const ratio = variables.length < MANY ? FINE : COARSE;
+  const step = useStore((s) => Math.floor(Math.log(s.transform[2]) / Math.log(ratio)));
   const selected = useStudio((s) => s.selected);
   const given = useStudio((s) => s.given);
   const bars = useStudio((s) => s.bars?.bars);
-  const zoom = STEP ** step;
+  const zoom = ratio ** step;
   const hovered = useStudio((s) => s.hovered);
-  const { names, across } = useMemo(() => {
+  const { names, sides } = useMemo(() => {
     const arrows = new Map(variables.map((each) => [each.name, each.parents.length]));
     for (const each of variables) for (const parent of each.parents) arrows.set(parent, (arrows.get(parent) ?? 0) + 1);
     const rank = (name) => (name === selected ? 2000 : 0) + (knownOf(given, name).length ? 1000 : 0) + arrows.get(name);
@@ -148,10 +152,10 @@ export function FarNames({ variables, boxOf, keyOf }) {
     const end = (axis, size, side, most) => most(...boxes.map((each) => each[axis] + (side * each[size]) / 2)) + side * OUTSIDE;
     const page = { left: end("x", "width", -1, Math.min), right: end("x", "width", 1, Math.max), top: end("y", "height", -1, Math.min), bottom: end("y", "height", 1, Math.max) };
     const names = placed(boxes, rank, selected, page);
-    return { names: names.map((each) => ({ ...each, x: each.x / zoom, y: each.y / zoom })), across: [page.left / zoom, page.right / zoom] };
+    return { names: names.map((each) => ({ ...each, x: each.x / zoom, y: each.y / zoom })), sides: [page.left / zoom, page.right / zoom] };
   }, [variables, boxOf, step, selected, given]);
   const unnamed = variables.length - names.length;
-  const pointed = pointedAt(variables.find((each) => each.name === hovered && !each.group), boxOf, zoom, across);
+  const pointed = pointedAt(variables.find((each) => each.name === hovered && !each.group), boxOf, zoom, sides);
   return (
     <>
     {unnamed > 0 && (
@@ -162,7 +166,7 @@ export function FarNames({ variables, boxOf, keyOf }) {
     <ViewportPortal>
       <div className="far-names" aria-hidden="true">
         {(pointed ? [...names, pointed] : names).map((each) => (
-          <span key={each.isPointed ? "" : each.name} className={each.isPointed ? "pointed" : each.name === selected ? "selected" : each.isInside ? "inside" : ""} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
+          <span key={each.isPointed ? "" : each.name} className={each.isPointed ? "pointed" : `${each.isInside ? "inside" : ""} ${each.name === selected ? "selected" : ""}`} style={{ fontSize: `${each.size / zoom}px`, transform: `translate(${each.x}px, ${each.y}px) translate(-50%, -50%)` }}>
             {each.lines.map((line, place) => (
               <b key={place}>{line}</b>
             ))}

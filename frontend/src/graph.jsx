@@ -530,7 +530,7 @@ function Flow() {
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         defaultViewport={network.variables.length > MOST_DRAWN ? FROM_AFAR : undefined}
-        minZoom={0.05}
+        minZoom={0.02}
         maxZoom={2}
         nodesFocusable={false}
         edgesFocusable

@@ -1,5 +1,6 @@
 // A large network drawn as wide and as high as there is room for: the further boxes are apart, the more of their names is seen from afar.
 const FURTHEST = { x: 1.6, y: 2.4 }; // times as wide, and as high, at most
+const WIDEST_GAP = 5; // times the gap between two layers, at most
 
 // From what is drawn to the page, and back: heights within a layer stay as they are, gaps between layers grow.
 function stretchedGaps(boxes, factor) {
@@ -12,7 +13,7 @@ function stretchedGaps(boxes, factor) {
   const knots = []; // heights before and after
   const total = layers.at(-1)[1] - layers[0][0];
   const gaps = total - layers.reduce((sum, [top, bottom]) => sum + bottom - top, 0);
-  const slope = gaps > 0 ? 1 + ((factor - 1) * total) / gaps : 1;
+  const slope = gaps > 0 ? Math.min(WIDEST_GAP, 1 + ((factor - 1) * total) / gaps) : 1;
   let shift = 0;
   for (const [place, [top, bottom]] of layers.entries()) {
     if (place) shift += (slope - 1) * (top - layers[place - 1][1]);

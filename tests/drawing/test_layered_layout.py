@@ -95,6 +95,27 @@ def test_arrows_lead_down_from_parent_to_child_and_touch_no_other_box(seed: int)
             assert not inside.any(), (parent, child, name)
 
 
+def test_a_very_tall_picture_is_folded_into_columns() -> None:
+    parents: Parents = {}
+    for k in range(60):  # slices of time, which all depend on the first node as well
+        before = [f"c{k - 1}"] if k else []
+        parents |= {f"a{k}": [*before, *["a0"] * (k > 0)], f"b{k}": [f"a{k}", *before], f"c{k}": [f"b{k}", f"a{k}"]}
+    picture = layered_picture(parents, dict.fromkeys(parents, (120.0, 200.0)))
+    assert 0.4 < picture.width / picture.height < 2.5
+    boxes = {name: picture.box(name) for name in parents}
+    for (_, one), (_, other) in combinations(boxes.items(), 2):
+        assert one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]
+    assert set(picture.routes) == {(parent, child) for child, own in parents.items() for parent in own}
+    for (parent, child), route in picture.routes.items():
+        assert len(route) % 2 == 1
+        assert route[0][1] == pytest.approx(boxes[parent][3])
+        assert route[-1][1] == pytest.approx(boxes[child][1])
+        x, y = points_on(route).T
+        assert ((x > 0) & (x < picture.width) & (y > 0) & (y < picture.height)).all()
+        for left, top, right, bottom in boxes.values():
+            assert not ((left < x) & (x < right) & (top + 0.01 < y) & (y < bottom - 0.01)).any(), (parent, child)
+
+
 @pytest.mark.parametrize("network", LARGE, ids=len)
 def test_a_picture_of_a_large_network_is_not_wide(network: Network) -> None:
     sizes = dict.fromkeys(network.names, (120.0, 50.0))

@@ -82,6 +82,113 @@ def test_names_are_whole_and_inside(chromium: Browser, tmp_path: Path, width: in
         assert name["y"] + name["height"] <= states["y"] + 2
 
 
+WORDS = [
+    "Reliability",
+    "of_the",
+    "Propulsion",
+    "System",
+    "Copy_2",
+    "Environmental",
+    "constraint",
+    "AUV",
+    "Failure",
+    "salvage",
+]
+
+
+@pytest.mark.parametrize(("width", "height"), [(800, 1100), (1440, 900)])
+def test_long_names_of_many_variables_have_a_place_of_their_own(
+    chromium: Browser, tmp_path: Path, width: int, height: int
+) -> None:
+    network = made_up_network(80, (2, 3), (0.3, 0.5, 0.2), seed=3)
+    called = {
+        name: "_".join(WORDS[(3 * k + j) % len(WORDS)] for j in range(1 + k % 4)) + str(k)
+        for k, name in enumerate(network.names)
+    }
+    assert max(map(len, called.values())) > 35
+    long = credo.Network(
+        {called[name]: network.states(name) for name in network.names},
+        {called[name]: [called[parent] for parent in network.parents[name]] for name in network.names},
+    )
+    write_network(long, tmp_path / "long.bif")
+    window = {"viewport": {"width": width, "height": height}}
+    with opened_tab(chromium, tmp_path.resolve(), window, "long.bif", None) as tab:
+        page = tab.page
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.wait_for_timeout(300)  # the network comes into sight
+        assert page.evaluate(CUT_OFF) == [len(long), []]
+        assert page.evaluate(OVERLAPS) == 0
+        seen = page.evaluate(WHOLE_NAMES)
+        assert set(seen) == set(long.names)
+        assert min(seen.values()) >= 6.49  # pixels, of their letters
+        expect(page.locator(".unnamed")).to_have_count(0)
+        for _ in range(3):
+            page.get_by_role("button", name="Zoom Out").click()
+        hidden = len(long) - page.locator(".far-names span").count()
+        expect(page.locator(".unnamed")).to_contain_text(f"{hidden} of {len(long)} names are hidden")
+
+
+WHOLE_NAMES = """() => Object.fromEntries([...document.querySelectorAll('.far-names span')].map((each) => [
+  [...each.querySelectorAll('b')].map((line) => line.textContent).join(''),
+  parseFloat(getComputedStyle(each).fontSize) * new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a,
+]))"""
+
+OUT_OF_SIGHT = """() => {
+  const room = document.querySelector('.canvas').getBoundingClientRect();
+  const isIn = (own) => own.left >= room.left && own.right <= room.right && own.top >= room.top && own.bottom <= room.bottom;
+  return [...document.querySelectorAll('.react-flow__node')].filter((each) => !isIn(each.getBoundingClientRect())).length;
+}"""
+
+
+def test_slices_of_time_are_all_in_the_first_picture(chromium: Browser, tmp_path: Path) -> None:
+    slices = range(70)
+    parents = {
+        f"{name}_{k}": [f"{before}_{k}"] if before else [f"c_{k - 1}"] * (k > 0)
+        for k in slices
+        for name, before in (("a", ""), ("b", "a"), ("c", "b"))
+    }
+    network = credo.Network({name: [str(k) for k in range(8)] for name in parents}, parents)
+    write_network(network, tmp_path / "slices.bif")
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "slices.bif", None) as tab:
+        page = tab.page
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.wait_for_timeout(300)
+        expect(page.locator(".react-flow__node")).to_have_count(len(network))
+        assert page.evaluate(OUT_OF_SIGHT) == 0
+        box = page.locator(".react-flow__node").first.bounding_box()
+        assert box is not None
+        assert box["width"] >= 6  # pixels
+        assert tab.complaints == []
+
+
+def test_a_moved_box_stays_where_a_stretched_picture_has_it(chromium: Browser, tmp_path: Path) -> None:
+    network = made_up_network(60, (2, 3), (0.3, 0.7), seed=3)
+    write_network(network, tmp_path / "large.bif")
+    name = network.names[30]
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
+        page = tab.page
+        node = page.locator(f'.react-flow__node[data-id="{name}"]')
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.wait_for_timeout(300)
+        box = node.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 40, box["y"] + 25, steps=4)
+        with page.expect_response("**/api/**"):
+            page.mouse.up()
+        page.wait_for_timeout(300)
+        before = node.evaluate("(each) => each.style.transform")
+        page.reload()
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.wait_for_timeout(300)
+        one, other = (
+            [float(x) for x in re.findall(r"-?[\d.]+(?=px)", text)]
+            for text in (before, node.evaluate("(each) => each.style.transform"))
+        )
+        assert other == pytest.approx(one, abs=1.5)
+
+
 def test_a_name_is_whole_where_the_pointer_is(chromium: Browser, tmp_path: Path) -> None:
     names = [f"HowOftenTheWindBlowsOverTheSeaFromTheNorthAndTheEast{number}" for number in range(60)]
     network = credo.Network({name: ["no", "yes"] for name in names}, {names[k]: [names[k // 4]] for k in range(1, 60)})

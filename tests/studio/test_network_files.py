@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, expect
 import credo
 from credo import write_network
 from credo.questions.answers import query_network
+from credo.sharing.page import share_page
 from credo.shipped import example
 from tests.studio.harness import DESKTOP, Tab, new_page, opened_tab, state, write
 
@@ -104,3 +105,16 @@ def test_a_network_that_is_too_large_to_answer_says_so(chromium: Browser, tmp_pa
         page.reload()
         expect(page.get_by_role("tabpanel")).to_contain_text("It is too large.")
         assert page.get_by_text("There are no probabilities yet").count() == 0
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0472, "4.7%"), (0.953, "95.3%"), (0.5, "50%")])
+def test_a_shared_page_writes_as_many_digits_as_the_studio(
+    chromium: Browser, tmp_path: Path, value: float, text: str
+) -> None:
+    network = credo.Network({"failure": ["no", "yes"]}, {}).with_cpts({"failure": [1 - value, value]})
+    write_network(network, tmp_path / "failure.bif")
+    (tmp_path / "page.html").write_text(share_page(network), encoding="utf-8")
+    with opened_tab(chromium, tmp_path.resolve(), {}, "failure.bif", None) as tab:
+        expect(state(tab.page, "failure", "yes").locator(".number")).to_have_text(text)
+        tab.page.goto((tmp_path / "page.html").resolve().as_uri())
+        expect(tab.page.locator(".big")).to_have_text(text)

@@ -8,10 +8,11 @@ box that it does not join, whatever the sizes of the boxes are. The method is th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
+from math import ceil, sqrt
 
 from credo.drawing.layered_graph import LayeredGraph, layered_graph
 from credo.drawing.ordering import horizontal_positions, ordered_layers
@@ -27,6 +28,8 @@ PORT_GAP = 11.0  # between the tips of two arrows at a box, where it is wide eno
 MARGIN = 10.0
 LEAST_WIDTH = 1_000.0  # that a picture may use before it wraps
 ASPECT = 1.8  # width to height that wrapping aims for
+TALL, SLENDER = 20_000.0, 6.0  # a part that is higher, and so many times as high as wide, is folded into columns
+CUT_WITHIN = 0.15  # of the height of a column, around where it would end: there the fewest arrows are cut
 Point = tuple[float, float]
 Sizes = Mapping[str, tuple[float, float]]  # width and height of each box
 Names = Mapping[str, Sequence[str]]
@@ -131,7 +134,55 @@ def _part(names: Sequence[str], parents: Names, sizes: Sizes, most: float) -> Pi
         points.append((ends[arc], tops[layer_of[child]]))
         routes[names[parent], names[child]] = tuple(points)
     positions = {name: (x[k], tops[layer_of[k]] + heights[k] / 2) for name, k in number.items()}
-    return Picture(right, bottoms[-1], positions, sizes, routes)
+    drawn = Picture(right, bottoms[-1], positions, sizes, routes)
+    if drawn.height > max(TALL, SLENDER * drawn.width):
+        return _folded(drawn, tops, bottoms)
+    return drawn
+
+
+def _folded(drawn: Picture, tops: Sequence[float], bottoms: Sequence[float]) -> Picture:
+    """The layers in columns beside each other, together about as wide as high; arrows go up again between columns."""
+    count = ceil(sqrt(drawn.height / drawn.width))
+    cuts = _cuts(drawn, tops, bottoms, count)
+    firsts = [0.0, *(tops[cut + 1] for cut in cuts)]  # where columns begin
+    lasts = [*(bottoms[cut] for cut in cuts), drawn.height]
+    crossing = [[arc for arc, points in drawn.routes.items() if points[0][1] <= end < points[-1][1]] for end in lasts]
+    lefts = [0.0]
+    for arcs in crossing[:-1]:
+        lefts.append(lefts[-1] + drawn.width + 2 * LAYER_GAP + BUNDLE_GAP * len(arcs))
+    place = [{arc: k for k, arc in enumerate(arcs)} for arcs in crossing]
+
+    def moved(point: Point) -> tuple[int, Point]:
+        column = bisect_right(firsts, point[1]) - 1
+        return column, (point[0] + lefts[column], point[1] - firsts[column] + LAYER_GAP)
+
+    routes = {}
+    for arc, points in drawn.routes.items():
+        column, start = moved(points[0])
+        found = [start]
+        for point in points[1:]:
+            new, end = moved(point)
+            for passed in range(column, new):  # between this column and the next: up to its top
+                x = lefts[passed] + drawn.width + LAYER_GAP + BUNDLE_GAP * place[passed][arc]
+                found += [(x, lasts[passed] - firsts[passed] + 2 * LAYER_GAP), (x, 0.0)]
+            column = new
+            found.append(end)
+        routes[arc] = tuple(found)
+    height = max(last - first for first, last in zip(firsts, lasts, strict=True)) + 2 * LAYER_GAP
+    positions = {name: moved(point)[1] for name, point in drawn.positions.items()}
+    return Picture(lefts[-1] + drawn.width, height, positions, drawn.sizes, routes)
+
+
+def _cuts(drawn: Picture, tops: Sequence[float], bottoms: Sequence[float], count: int) -> list[int]:
+    """The layers after which columns end: near equal heights, where the fewest arrows pass."""
+    passing = [sum(points[0][1] <= bottom < points[-1][1] for points in drawn.routes.values()) for bottom in bottoms]
+    usual = drawn.height / count
+    found: list[int] = []
+    for column in range(1, count):
+        near = [k for k in range(len(tops) - 1) if abs(bottoms[k] - column * usual) <= CUT_WITHIN * usual]
+        if near:
+            found.append(min(near, key=lambda k: (passing[k], abs(bottoms[k] - column * usual))))
+    return found
 
 
 def _ports(graph: LayeredGraph, x: Sequence[float], half: Sequence[float]) -> tuple[dict[Arc, float], dict[Arc, float]]:
