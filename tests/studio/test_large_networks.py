@@ -128,15 +128,20 @@ def test_long_names_of_many_variables_have_a_place_of_their_own(
         expect(page.locator(".unnamed")).to_contain_text(f"{hidden} of {len(long)} names are hidden")
 
 
-WHOLE_NAMES = """() => Object.fromEntries([...document.querySelectorAll('.far-names span')].map((each) => [
-  [...each.querySelectorAll('b')].map((line) => line.textContent).join(''),
-  parseFloat(getComputedStyle(each).fontSize) * new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a,
-]))"""
+WHOLE_NAMES = """() => {
+  const zoom = new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a;
+  const lettersOf = (each) => zoom * parseFloat(getComputedStyle(each).fontSize);
+  const nameOf = (each) => [...each.querySelectorAll('b')].map((line) => line.textContent).join('');
+  const names = [...document.querySelectorAll('.far-names span')];
+  return Object.fromEntries(names.map((each) => [nameOf(each), lettersOf(each)]));
+}"""
 
 OUT_OF_SIGHT = """() => {
   const room = document.querySelector('.canvas').getBoundingClientRect();
-  const isIn = (own) => own.left >= room.left && own.right <= room.right && own.top >= room.top && own.bottom <= room.bottom;
-  return [...document.querySelectorAll('.react-flow__node')].filter((each) => !isIn(each.getBoundingClientRect())).length;
+  const boxes = [...document.querySelectorAll('.react-flow__node')].map((each) => each.getBoundingClientRect());
+  const isWide = (own) => own.left < room.left || own.right > room.right;
+  const isHigh = (own) => own.top < room.top || own.bottom > room.bottom;
+  return boxes.filter((own) => isWide(own) || isHigh(own)).length;
 }"""
 
 
