@@ -9,7 +9,7 @@ import pytest
 
 import credo
 from credo.knowledge.editing import remove_variable, rename_variable
-from credo.knowledge.labels import labels_of
+from credo.knowledge.labels import Labels, labels_of
 
 TEXT = """\
 variables fever, cough, flu: no, yes
@@ -94,3 +94,13 @@ def test_they_change_nothing_that_is_learned_and_are_saved(tmp_path: Path) -> No
     assert one.network == two.network
     loaded = credo.load(one.save(tmp_path / "a.fit"))
     assert labels_of(loaded.knowledge.declarations).state("flu", "yes") == "present"
+
+
+def test_labels_stand_in_texts_in_place_of_names() -> None:
+    states = {"ill": ["1", "10"], "a b": ["yes", "no"], "age": ["1", "2"], "other": ["x", "y"]}
+    lines = 'label ill: "heart disease"\nlabel ill=1: "present"\nlabel "a b"=yes: "Yes"\nlabel other: "else"'
+    labelled = labels_of(credo.Knowledge(credo.Network(states), lines).declarations).in_texts(states)
+    assert labelled('P(ill=1 | "a b"=yes, age=1)') == "P(heart disease=present | a b=Yes, age=1)"
+    assert labelled("Given ill=10: ill=1.") == "Given heart disease=10: heart disease=present."
+    assert labelled("still=1, ill=100, ill=1.5, other=xy") == "still=1, ill=100, ill=1.5, other=xy"
+    assert Labels().in_texts({"ill": ["1"]})("ill=1") == "ill=1"

@@ -75,6 +75,29 @@ def test_what_comes_next_follows_the_text_without_learning_again(learned: Studio
     learned.change(text)
 
 
+def test_sentences_say_labels(learned: Studio) -> None:
+    text = learned.session.require_opened().document.text
+    lines = (
+        "decision treat: no, yes\nutility of disease=1, treat=no is -100\nutility of treat=yes is -30\n"
+        'label disease=1: "present"\nlabel disease: "heart disease"\nlabel ecg: "the curve"\n'
+        'label treat: "surgery"\nlabel treat=yes: "at once"\nlabel smoker: "tobacco"'
+    )
+    learned.change(f"{text}\n{lines}\n")
+    given = {"variable": "disease", "state": "1", "evidence": {"smoker": "yes"}}
+    found = learned.post("/api/next", given).json()
+    assert found["tests"]["sentence"].startswith("Given tobacco=yes, observe the curve next")
+    assert "uncertainty about heart disease" in found["tests"]["sentence"]
+    assert found["tests"]["goal"] == "heart disease"
+    assert found["tests"]["tests"][0]["test"] == "ecg"  # the page finds it by its name
+    assert "surgery=at once" in found["decision"]["sentence"]
+    assert any("P(heart disease=present | tobacco=yes)" in rule for rule in found["decision"]["rules"])
+    assert "surgery=at once" in found["gains"]["sentence"]
+    sensitivity = learned.post("/api/sensitivity", given).json()
+    assert sensitivity["query"] == "P(heart disease=present | tobacco=yes)"
+    assert any("heart disease=present" in each["parameter"] for each in sensitivity["parameters"])
+    learned.change(text)
+
+
 def test_questions_to_an_expert_are_answered_by_statements(learned: Studio) -> None:
     fit = learned.session.require_fit()
     found = learned.post("/api/questions", {"variable": "disease", "state": "1", "evidence": {"smoker": "yes"}}).json()

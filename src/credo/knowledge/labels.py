@@ -5,8 +5,10 @@ Neither changes what is learned: pictures, pages and reports show them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from re import compile as compile_pattern
+from re import escape
 from typing import Any
 
 from credo.knowledge.mistakes import LineMistake, python_error
@@ -206,6 +208,20 @@ class Labels:
         """What a state is called: its label, or its name."""
         found = self.states.get((name, state))
         return state if found is None else found.text
+
+    def in_texts(self, states: Mapping[str, Sequence[str]]) -> Callable[[str], str]:
+        """What writes labels into texts such as `Given ecg=abnormal`, where variables have these states."""
+        called = {
+            f"{name_text(name)}={state_text(state)}": f"{self.variable(name)}={self.state(name, state)}"
+            for name, own in states.items()
+            for state in own
+            if name in self.variables or (name, state) in self.states
+        }
+        if not called:
+            return str
+        longest_first = sorted(map(escape, called), key=len, reverse=True)
+        pattern = compile_pattern(rf'(?<![\w"])(?:{"|".join(longest_first)})(?!\.?\w)')
+        return lambda text: pattern.sub(lambda found: called[found[0]], text)
 
 
 def labels_of(declarations: Iterable[object]) -> Labels:

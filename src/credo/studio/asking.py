@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
+
+import polars
 
 from credo.errors import CredoError, OptionError, QueryError
 from credo.knowledge import Knowledge
 from credo.knowledge.decisions import CostDeclaration, DecisionDeclaration, UtilityDeclaration
+from credo.knowledge.labels import Labels, labels_of
 from credo.knowledge.query import Query
 from credo.model.alignment import aligned_cpt
 from credo.model.expansion import expand
+from credo.model.network import Network
 from credo.posterior.draws import MOST_CELLS, MOST_DRAWS
+from credo.questions.decide import Decision
 from credo.questions.evidence import as_given
 from credo.questions.marginals import marginals_given, marginals_of_network
 from credo.questions.next_tests import NOTHING, NextTests
@@ -109,13 +115,15 @@ def require_supported(opened: Opened, fit: Fit, names: Iterable[str]) -> None:
         raise OptionError(f"This was learned otherwise: {' '.join(supported.changes)} Learn again first.")
 
 
-def sensitivity_data(fit: Fit, request: Mapping[str, Any]) -> dict[str, Any]:
+def sensitivity_data(fit: Fit, labels: Labels, request: Mapping[str, Any]) -> dict[str, Any]:
     """Which numbers and which evidence the probability of a state depends on most."""
     found = fit.sensitivity(_query_of(request), soft=given_of(request)[2])
+    labelled = labels.in_texts(_states(fit.network))
+    parameters = found.parameters.head(MOST_NUMBERS).to_dicts()
     return {
-        "query": found.query,
+        "query": labelled(found.query),
         "probability": found.probability,
-        "parameters": found.parameters.head(MOST_NUMBERS).to_dicts(),
+        "parameters": [{**each, "parameter": labelled(each["parameter"])} for each in parameters],
         "evidence": found.evidence.to_dicts(),
     }
 
@@ -127,6 +135,9 @@ def decision_lines(knowledge: Knowledge) -> list[Any]:
 
 def next_data(fit: Fit, knowledge: Knowledge, request: Mapping[str, Any]) -> dict[str, Any]:
     """Which observation would tell most about a variable, and what to do where the text has a decision."""
+    labels, states = labels_of(knowledge.declarations), _states(fit.network)
+    states |= {each.variable: each.states for each in knowledge.declarations if isinstance(each, DecisionDeclaration)}
+    labelled = labels.in_texts(states)
     evidence, do, soft = given_of(request)
     lines = decision_lines(knowledge)
     decisions = {each.variable for each in lines if isinstance(each, DecisionDeclaration)}
@@ -136,20 +147,21 @@ def next_data(fit: Fit, knowledge: Knowledge, request: Mapping[str, Any]) -> dic
     is_decided = any(isinstance(each, UtilityDeclaration) for each in lines)
     if variable not in evidence:
         try:
-            answer["tests"] = _tests_data(fit.next_tests(evidence, variable))
+            answer["tests"] = _tests_data(fit.next_tests(evidence, variable), labels, labelled)
         except OptionError as nothing_left:  # what to do can be said all the same
             if not is_decided:
                 raise
             answer["hint"] = str(nothing_left)
     if is_decided:
         decided = fit.decide(evidence, utilities=lines)
+        in_words = _labelled_decision(decided, labelled)
         answer["decision"] = {
             **decided.to_dict(),
-            "sentence": str(decided).splitlines()[0],
-            "rules": list(decided.changes),
+            "sentence": str(in_words).splitlines()[0],
+            "rules": list(in_words.changes),
         }
         with suppress(OptionError):  # where nothing is left to observe
-            answer["gains"] = _tests_data(fit.next_tests(evidence, utilities=lines))
+            answer["gains"] = _tests_data(fit.next_tests(evidence, utilities=lines), labels, labelled)
     else:
         answer["hint"] = "For what to do, write a decision: decision treat: no, yes; and what each outcome is worth."
     return answer
@@ -178,9 +190,29 @@ def _query_of(request: Mapping[str, Any]) -> Query:
     )
 
 
-def _tests_data(found: NextTests) -> dict[str, Any]:
+def _states(network: Network) -> dict[str, tuple[str, ...]]:
+    return {name: network.states(name) for name in network.names}
+
+
+def _tests_data(found: NextTests, labels: Labels, labelled: Callable[[str], str]) -> dict[str, Any]:
+    """The tests by their names, and a sentence and a goal in the words of the labels."""
+    called = [labels.variable(name) for name in found.tests["test"]]
+    in_words = replace(
+        found,
+        given=labelled(found.given),
+        goal=labels.variable(found.goal) if found.by == "information" else found.goal,
+        now=labelled(found.now),
+        tests=found.tests.with_columns(polars.Series("test", called, dtype=polars.String)),
+    )
     tests = found.tests.filter(found.tests["value"] > NOTHING).head(MOST_TESTS).to_dicts()
-    return {"sentence": str(found).splitlines()[0], "by": found.by, "goal": found.goal, "tests": tests}
+    return {"sentence": str(in_words).splitlines()[0], "by": found.by, "goal": in_words.goal, "tests": tests}
+
+
+def _labelled_decision(found: Decision, labelled: Callable[[str], str]) -> Decision:
+    """The same in the words of the labels."""
+    columns = polars.col(polars.String).map_elements(labelled, return_dtype=polars.String)
+    frames = {name: getattr(found, name).with_columns(columns) for name in ("options", "thresholds", "utilities")}
+    return replace(found, given=labelled(found.given), best=labelled(found.best), **frames)
 
 
 def comparison_data(opened: Opened) -> dict[str, Any] | None:
@@ -193,8 +225,12 @@ def comparison_data(opened: Opened) -> dict[str, Any] | None:
         return None
     largest = found.parameters.filter(found.parameters["difference"].abs() >= LEAST_CHANGE).head(MOST_CHANGES)
     fit, before = opened.fit.network, opened.previous
+    labelled = opened.reading.labels.in_texts(_states(fit))
     return {
-        "parameters": [{**row, "difference": abs(row["difference"])} for row in largest.iter_rows(named=True)],
+        "parameters": [
+            {**row, "parameter": labelled(row["parameter"]), "difference": abs(row["difference"])}
+            for row in largest.iter_rows(named=True)
+        ],
         "cpts": {
             name: aligned_cpt(fit, before, name).reshape(-1, len(fit.states(name)))[:MOST_CONFIGURATIONS].tolist()
             for name in before.cpts

@@ -436,7 +436,8 @@ class Session:
         fit = self.require_numbers(
             [str(request.get("variable")), *(name for each in given_of(request) for name in each)]
         )
-        return await asyncio.to_thread(sensitivity_data, fit, request)
+        labels = self.require_opened().reading.labels
+        return await asyncio.to_thread(sensitivity_data, fit, labels, request)
 
     async def next_steps(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Which observation would tell most in a case, and what to do."""
