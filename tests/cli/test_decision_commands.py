@@ -52,7 +52,7 @@ def test_mistakes_are_one_sentence(folder: Path) -> None:
         (("decide", "clinic.fit", "--given", "xray=shade"), 'xray has no state "shade"'),
         (("decide", "clinic.fit", "--given", "treat=yes"), "treat is what is to be decided"),
         (("decide", "clinic.fit", "others.csv"), "--held-out others.csv"),
-        (("decide", "clinic.bif"), "neither a saved fit (.fit) nor knowledge"),
+        (("decide", "clinic.pdf"), "clinic.pdf is no saved fit (.fit), network (.bif, …) or knowledge (.credo)"),
     ):
         done = run(*arguments, folder=folder)
         assert done.returncode != 0
@@ -70,3 +70,32 @@ def test_next(folder: Path) -> None:
     assert one.returncode == 0, one.stderr
     assert (folder / "tests.png").stat().st_size > 1000
     assert "Did you mean" in run("next", "clinic.fit", "--for", "lugn", folder=folder).stderr
+
+
+def test_a_network_file_answers_with_its_own_numbers(folder: Path) -> None:
+    credo.write_network(NETWORK, folder / "own.bif")
+    (folder / "half.bif").write_text(
+        "network x {}\nvariable a { type discrete [2] { no, yes }; }\nvariable b { type discrete [2] { no, yes }; }\n"
+        "probability (a) { table 0.5, 0.5; }\n"
+    )
+    (folder / "smoking.credo").write_text(
+        "decision smoke: no, yes\nutility of lung=yes is -100\nutility of smoke=yes is 5\n"
+    )
+    done = run("next", "own.bif", "--given", "smoke=yes", "--for", "lung", folder=folder)
+    assert "observe xray next" in done.stdout, done.stderr
+    assert "no interval" in done.stdout
+    done = run("decide", "own.bif", "--utilities", "smoking.credo", folder=folder)
+    assert done.stdout.startswith("smoke=no is better, by 10"), done.stderr  # 100 · (0.2 − 0.05) − 5
+    done = run("sensitivity", "own.bif", "P(lung=yes | smoke=yes)", folder=folder)
+    assert done.stdout.startswith("P(lung=yes | smoke=yes) = 20.0%"), done.stderr
+    for arguments, words in (
+        (("sensitivity", "own.bif", "P(lung=yes)", "--statements"), "no statements were learned"),
+        (("next", "half.bif", "--for", "a"), "half.bif has no numbers for b: learn them first"),
+        (("next", "own.bif", "others.csv", "--for", "lung"), "has its numbers already: leave others.csv out"),
+        (("next", "none.bif", "--for", "lung"), "There is no such file"),
+        (("sensitivity", "others.csv", "P(lung=yes)"), "neither a saved fit nor a network"),
+    ):
+        done = run(*arguments, folder=folder)
+        assert done.returncode != 0
+        assert words in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr

@@ -83,4 +83,4 @@ def test_sensitivity_on_the_command_line(folder: Path) -> None:
     assert "P(outcome=sick | fever=yes) = " in done.stdout
     assert "Without this evidence it would be:" in done.stdout
     assert '"parameters"' in run("sensitivity", "m.fit", "P(outcome=sick)", "--json", folder=folder).stdout
-    assert "is no saved fit" in run("sensitivity", "m.bif", "P(outcome=sick)", folder=folder).stderr
+    assert "neither a saved fit nor a network" in run("sensitivity", "m.credo", "P(outcome=sick)", folder=folder).stderr

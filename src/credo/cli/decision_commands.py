@@ -11,11 +11,11 @@ from credo.cli.network_commands import (
     AsJson,
     TableOptions,
     Utilities,
+    fit_to_ask,
     print_json,
     print_result,
     reads_table,
     save_picture,
-    saved_fit,
 )
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from credo.options import TableFormat
     from credo.results.fit_results import Fit
 
-Model = Annotated[Path, typer.Argument(help="A saved fit: .fit; or knowledge: .credo, which is learned first")]
+Model = Annotated[
+    Path, typer.Argument(help="A saved fit: .fit; a network; or knowledge: .credo, which is learned first")
+]
 Data = Annotated[
     Path | None, typer.Argument(help="With knowledge: the table to learn from, if there is one", show_default=False)
 ]
@@ -129,19 +131,20 @@ def learned(model: Path, data: Path | None, written: TableFormat | None, as_json
     from credo.errors import OptionError
     from credo.knowledge.sources import is_knowledge_file
 
-    fit = saved_fit(model)
+    fit = fit_to_ask(model)
     if fit is not None:
         if data is not None:
             if "=" in data.name:
                 raise OptionError(f'What is known is given by an option: --given "{data}"')
             raise OptionError(
-                f"{model} has learned already: leave {data} out. (credo decide tests it on new rows: --held-out {data})"
+                f"{model} has its numbers already: leave {data} out. (credo decide tests it on new rows: --held-out "
+                f"{data})"
             )
         return fit
     if not is_knowledge_file(model):
         raise OptionError(
-            f"{model} is neither a saved fit (.fit) nor knowledge (.credo). Save one: credo learn {model} data.csv "
-            "--save model.fit"
+            f"{model} is no saved fit (.fit), network (.bif, …) or knowledge (.credo). Save a fit: credo learn {model} "
+            "data.csv --save model.fit"
         )
     with reporting(False if as_json else None) as notify:
         from credo.fitting import fit as learn

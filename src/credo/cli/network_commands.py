@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from credo.errors import OptionError, counted
+from credo.errors import OptionError, counted, listing
 from credo.probability_texts import LEAST_SHOWN
 from credo.terminal import console, for_shell, printable_json, say
 
@@ -96,7 +96,7 @@ def query(
 
 
 def sensitivity(
-    fit: Annotated[Path, typer.Argument(help="A saved fit: .fit, which credo learn --save writes")],
+    fit: Annotated[Path, typer.Argument(help="A saved fit: .fit, which credo learn --save writes; or a network")],
     question: Annotated[
         str | None, typer.Argument(help='A question with one number as its answer: "P(lung=yes | xray=yes)"')
     ] = None,
@@ -109,10 +109,11 @@ def sensitivity(
     as_json: AsJson = False,
 ) -> None:
     """Show which numbers, findings and statements move an answer of FIT most, or without a question its decision."""
-    learned = saved_fit(fit)
+    learned = fit_to_ask(fit)
     if learned is None:
         raise OptionError(
-            f"{fit} is no saved fit. Learn with --save model.fit, and ask that: credo sensitivity model.fit"
+            f"{fit} is neither a saved fit nor a network. Learn with --save model.fit, and ask that: credo sensitivity "
+            "model.fit"
         )
     if question is None:
         found = learned.decision_sensitivity(given, utilities=utilities, statements=statements)
@@ -323,6 +324,19 @@ def saved_fit(path: Path) -> Fit | None:
     from credo.saving.fits import load
 
     return load(path)
+
+
+def fit_to_ask(path: Path) -> Fit | None:
+    """The fit in a file, or a network file's numbers as if they had been learned; None for other files."""
+    from credo.io.network_files import ENDINGS, read_network
+    from credo.results.fit_results import fit_of_network
+
+    if not path.name.lower().endswith(ENDINGS):
+        return saved_fit(path)
+    network = read_network(path)
+    if unknown := [name for name in network.names if name not in network.cpts and name not in network.forms]:
+        raise OptionError(f"{path} has no numbers for {listing(unknown)}: learn them first, with credo learn.")
+    return fit_of_network(network)
 
 
 def give_frame(frame: pl.DataFrame, out: Path | None, as_json: bool, what: str) -> None:

@@ -27,7 +27,7 @@ from credo.questions.decide import amount_text
 from credo.questions.evidence import soft_likelihoods
 from credo.questions.expected_utility import choices_of, evidence_before, expected_utilities, remaining
 from credo.questions.question_draws import why_no_interval
-from credo.results.fit_results import Fit
+from credo.results.fit_results import FROM_FILE, Fit
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, marginals, require_possible
 from credo.types import Numbers, Soft
 
@@ -412,6 +412,8 @@ def _statement_rows(
 ) -> list[dict[str, Any]]:
     """The answer that is learned without each statement, by the fit's own method."""
     problem = fit._problem
+    if fit.method == FROM_FILE:
+        raise OptionError("The numbers are those of a network file: no statements were learned. Ask without them.")
     if problem is None or (fit.is_incomplete and problem.data.dataset is None):
         raise OptionError("A saved fit has no rows, and some values were missing: learn again for the statements.")
     rows = []
