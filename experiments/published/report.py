@@ -19,17 +19,17 @@ TRIAL = ("network", "family", "rows", "draw")
 BEFORE = "before"  # the name of an older credo in tables
 MUCH = 1.1  # how many times another divergence one is where it counts as clearly worse
 LIMIT = 30  # seconds of processor time that a fit is to need at most
-COMMAND = (
-    "python -m experiments.published --rows 30 100 --conditions none influences five none-missing "
-    "--methods credo laplace bdeu10 --draws 1 --cells 600 --minutes 60"
-)
+RUN = "    python -m experiments.published --rows 30 100 --minutes 60 --methods"
+COMMANDS = f"""{RUN} credo laplace bdeu10 --cells 600 --draws 3 --conditions none
+{RUN} credo laplace bdeu10 --cells 600 --draws 1 --conditions influences five none-missing
+{RUN} hierarchical shrunk hdp --cells 200 --draws 1 --conditions none"""
 INTRODUCTION = f"""# Published networks: credo beside its rivals
 
 Networks that others published, most of them from real projects, are taken as the truth; rows are drawn from them, and
 every method learns the CPTs from the same rows, given the structure. The networks are not part of this project; without
 them the command runs on random ones. The page is written from stored results by
 
-    {COMMAND}
+{COMMANDS}
     python -m experiments.published --report
 
 - *weighted*: Σ_j P(j) KL(θ_j ‖ θ'_j), the mean over CPTs in nats, where j are configurations of parents; *unweighted*:
