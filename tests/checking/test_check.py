@@ -324,6 +324,7 @@ def test_raising_and_lowering_at_once_forces_equality(clinic: Network) -> None:
     assert not check(clinic, "smoke raises lung").forced_equalities
 
 
+@pytest.mark.filterwarnings("ignore::credo.errors.LargeCPTWarning")
 def test_equal_blocks_are_checked_once_and_named_each(monkeypatch: pytest.MonkeyPatch) -> None:
     solved, events = list[Block](), list[ProgressEvent]()
     monkeypatch.setattr(findings, "interior_of", lambda block: solved.append(block) or interior_of(block))

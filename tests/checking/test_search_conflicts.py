@@ -9,6 +9,7 @@ import pytest
 
 import credo
 from credo import ConflictError
+from credo.studio.result_data import check_data
 from tests.helpers.command_line import run
 
 TEXT = """variable type: no, yes
@@ -42,6 +43,10 @@ def test_the_check_begins_with_them() -> None:
     assert [each.line for each in found.suspected] == GUILTY
     assert str(found).startswith("Lines 5, 7 and 8 do not seem to go together")
     assert found.exit_code == 3
+    assert "may contradict" not in str(found)  # they are named once
+    assert {each.statement.line for each in found.unchecked} == set(GUILTY)
+    details = {each["line"]: each["detail"] for each in check_data(found)["statements"]}
+    assert "A search found no probabilities at which it holds with line 7" in details[5]
 
 
 def test_the_exit_code_is_3(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ def test_a_cpt_of_millions_is_refused_within_a_second() -> None:
     message = "25 parents: its CPT has 33,554,432 configurations with .* act independently .`y is noisy-or of"
     with pytest.raises(credo.NetworkError, match=message):
         credo.fit(text, rows)
+    with pytest.raises(credo.NetworkError, match=message):
+        credo.check(f"{text}\nP(y=yes) <= 30%")
     assert process_time() - started < 3  # on a busy machine
 
 
@@ -29,6 +31,8 @@ def test_a_large_cpt_is_warned_of() -> None:
     text, rows = model(16)
     with pytest.warns(credo.errors.LargeCPTWarning, match="y has 16 parents: its CPT has 65,536 configurations"):
         credo.fit(text, rows, method="ml")
+    with pytest.warns(credo.errors.LargeCPTWarning, match="y has 16 parents"):
+        credo.check(text)
 
 
 def test_a_noisy_family_of_many_parents_is_neither() -> None:

@@ -53,7 +53,7 @@ class BlockSummary:
     def not_decided(self) -> set[int]:
         """Statements of which it is not known whether they are part of a conflict."""
         in_conflict = {each for found in self.conflicts for each in found.statements}
-        return (self.unresolved | self.open_products | set(self.open_network_constraints)) - in_conflict
+        return {*self.unresolved, *self.open_products, *self.open_network_constraints, *self.suspected} - in_conflict
 
     def add_conflict(self, conflict: MinimalConflict) -> None:
         known = self.found_conflicts.get(conflict.statements)
@@ -135,7 +135,7 @@ def add_search(summary: BlockSummary, constraints: Constraints, search: NetworkS
         summary.notes.update(dict.fromkeys((number, sentence) for number in numbers if number in hard))
         return
     summary.suspected = search.smallest
-    for number in {*(search.smallest or numbers), *search.culprits}:
+    for number in () if search.smallest else {*numbers, *search.culprits}:
         if number in search.culprits:
             summary.open_network_constraints[number] = (
                 "may contradict the others: no CPTs were found where all statements hold, but without it some were. "

@@ -19,7 +19,7 @@ from credo.constraints.constraint_set import Constraints
 from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import expanded_orders, with_stated_forms
-from credo.constraints.stage_costs import announce, check_memory, checking
+from credo.constraints.stage_costs import announce, check_memory, checking, require_small_cpts
 from credo.errors import OptionError, counted
 from credo.estimation.network_feasibility import search_network_constraints
 from credo.explain.contradictions import contradictions_among
@@ -148,6 +148,8 @@ def _check(
     started = perf_counter()
     cache = CheckCache() if cache is None else cache
     notify(ProgressEvent(CHECKING_KNOWLEDGE))
+    stated = with_stated_forms(knowledge)
+    require_small_cpts(stated, [name for name in stated.names if name in stated.cpts])
     constraints = lower(knowledge, cache=cache.lowering)
     blocks = blocks_of(constraints)
     cost = checking(blocks)

@@ -8,15 +8,18 @@ progress.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log2
 
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.errors import TooLargeError, counted, readable_bytes
+from credo.errors import LargeCPTWarning, NetworkError, TooLargeError, counted, readable_bytes, readable_count
+from credo.io.files import warn_caller
+from credo.knowledge.names import name_text
 from credo.memory import memory_limit_or_default
+from credo.model.network import Network
 from credo.progress import ProgressEvent, ProgressListener
 from credo.tolerances import FOLDS
 
@@ -31,6 +34,8 @@ COPIES_EXPLAINED = 3  # of the estimates: with all statements, without each, and
 DRAWS, DRAWN_BYTES = 20_000, 400_000_000  # that explanations and checks hold at a time, at most
 PAGE_BYTES_PER_NUMBER = 600  # of a report's page: the number, its range, its bar and its text
 CONFIGURATIONS_ON_PAGE = 4_096  # of a variable
+LARGE_CPT = 2**16  # numbers of one CPT from which on answers take long: 16 parents of two states
+LARGEST_CPT = 2**22  # and from which on learning would take minutes and gigabytes
 LONG = 5.0  # seconds from which progress tells how long a stage will take
 
 REDUCE_CONSTRAINTS = (
@@ -47,6 +52,26 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.bytes + other.bytes, self.seconds + other.seconds)
+
+
+def require_small_cpts(network: Network, kept: Collection[str] = ()) -> None:
+    """Refuse CPTs that nobody can fill or learn, and warn of those that take long, before anything is done."""
+    for name in network.names:
+        if name in network.forms or name in kept:
+            continue
+        parents, configurations = len(network.parents[name]), network.configurations(name)
+        numbers = configurations * len(network.states(name))
+        if numbers <= LARGE_CPT:
+            continue
+        facts = (
+            f"{name} has {counted(parents, 'parent')}: its CPT has {readable_count(configurations)} configurations "
+            f"with {readable_count(numbers)} numbers"
+        )
+        smaller = f"fewer parents, or causes that act independently (`{name_text(name)} is noisy-or of …`)"
+        if numbers > LARGEST_CPT:
+            raise NetworkError(f"{facts}; at most {LARGEST_CPT:,} can be learned. Give it {smaller}.")
+        better = f"{smaller}; or a prior of few numbers (`{name_text(name)} is a weighted mean of …`)"
+        warn_caller(f"{facts}. Few of them have data, and answers take long. Better: {better}.", LargeCPTWarning)
 
 
 def estimating(blocks: Sequence[Block]) -> Cost:

@@ -12,16 +12,14 @@ from credo.constraints.constraint_set import Constraints, with_confidence, with_
 from credo.constraints.feasibility import NONE
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import with_stated_forms
+from credo.constraints.stage_costs import require_small_cpts
 from credo.distributed.executor import Executor
 from credo.errors import (
     DataError,
-    LargeCPTWarning,
     MissingColumnError,
     NetworkError,
     OptionError,
-    counted,
     listing,
-    readable_count,
 )
 from credo.estimation.doubted_forms import doubted_forms
 from credo.estimation.learned_forms import forms_of, learned_findings, learned_form
@@ -33,14 +31,12 @@ from credo.estimation.shared_cpts import near_cases
 from credo.findings import Finding
 from credo.io.complete_rows import rows_left_out
 from credo.io.dataset import Dataset, concatenate
-from credo.io.files import warn_caller
 from credo.io.folds import folds_of_rows
 from credo.io.gate_rows import gate_steps, with_gates
 from credo.io.number_columns import NumbersSeen, merged
 from credo.io.partitions import PartitionedTable
 from credo.io.row_sample import RowSample, with_rows
 from credo.knowledge import Knowledge, KnowledgeError, check_columns
-from credo.knowledge.names import name_text
 from credo.knowledge.ranked_family import InterpolatedFamily, RankedFamily, form_cpt
 from credo.knowledge.statements import TiedRows
 from credo.model.expansion import Expansion
@@ -59,8 +55,6 @@ from credo.tolerances import FOLDS
 from credo.types import Indices, TableLike, Weights
 
 # Rows are kept while a table is read, in case a value turns out to be missing; complete ones are dropped from here on.
-LARGE_CPT = 2**16  # numbers of one CPT from which on answers take long: 16 parents of two states
-LARGEST_CPT = 2**22  # and from which on learning would take minutes and gigabytes
 KEPT_BYTES = 2**26
 
 
@@ -92,28 +86,6 @@ class PreparedData:
     examined: ExaminedRows | None = None  # the rows prepared for inference, where the choice of a method needed them
 
 
-def _require_small_cpts(knowledge: Knowledge, fixed: Sequence[str]) -> None:
-    """Refuse CPTs that nobody can fill or learn, and warn of those that take long, before anything is done."""
-    network = with_stated_forms(knowledge)
-    kept = fixed if is_list(fixed) else ()  # what else it may be is said later
-    for name in network.names:
-        if name in network.forms or name in kept:
-            continue
-        parents, configurations = len(network.parents[name]), network.configurations(name)
-        numbers = configurations * len(network.states(name))
-        if numbers <= LARGE_CPT:
-            continue
-        facts = (
-            f"{name} has {counted(parents, 'parent')}: its CPT has {readable_count(configurations)} configurations "
-            f"with {readable_count(numbers)} numbers"
-        )
-        smaller = f"fewer parents, or causes that act independently (`{name_text(name)} is noisy-or of …`)"
-        if numbers > LARGEST_CPT:
-            raise NetworkError(f"{facts}; at most {LARGEST_CPT:,} can be learned. Give it {smaller}.")
-        better = f"{smaller}; or a prior of few numbers (`{name_text(name)} is a weighted mean of …`)"
-        warn_caller(f"{facts}. Few of them have data, and answers take long. Better: {better}.", LargeCPTWarning)
-
-
 def prepare_model(
     knowledge: Knowledge,
     fixed: Sequence[str] = (),
@@ -121,7 +93,9 @@ def prepare_model(
     doubted: Callable[[Constraints], Indices] | None = None,
 ) -> PreparedModel:
     """Lower the knowledge, and find out which CPTs are learned; `doubted` says which statements may be wrong."""
-    _require_small_cpts(knowledge, fixed)
+    require_small_cpts(
+        with_stated_forms(knowledge), fixed if is_list(fixed) else ()
+    )  # what else it may be is said later
     stated = lower(knowledge)
     expansion = stated.expansion
     assert expansion is not None

@@ -19,6 +19,7 @@ def check_data(found: Check) -> dict[str, Any]:
     vacuous = {each.statement.number: each.reason for each in found.vacuous}
     excluded = {each.statement.number: each.excluded_by for each in found.excluded}
     contradicted = {each.statement.number: f"The data show instead: {each.evidence}" for each in found.contradicted}
+    suspected = {each.number for each in found.suspected}
     unchecked = {each.statement.number for each in found.unchecked}
     statements = []
     for each in found.statements:
@@ -38,6 +39,9 @@ def check_data(found: Check) -> dict[str, Any]:
             state, detail = "redundant", f"It follows from {others}." if others else "It always holds."
         elif number in unchecked:
             state, detail = "unchecked", each.note or "Whether it can hold with the others is not known."
+            if number in suspected:
+                others = "; ".join(str(other) for other in found.suspected if other.number != number)
+                detail = f"A search found no probabilities at which it holds with {others}. That is no proof."
         verdict = None if each.plausibility is None else each.plausibility.verdict
         statements.append(
             {
