@@ -41,6 +41,7 @@ def test_probabilities(value: float, usual: int, text: str) -> None:
     ("ends", "texts"),
     [
         ((4e-7, 0.069), ("4e-7", "0.069")),
+        ((5e-7, 1.5e-6), ("5e-7", "1.5e-6")),  # 1e-6 or 2e-6 would be another range
         ((0.93, 1 - 1e-9), ("0.93", ">0.9999")),
         ((0.0, 1.0), ("0.00", "1.00")),
         ((0.0004, 0.35), ("0.00040", "0.35")),

@@ -47,9 +47,9 @@ def percents_with_ends(value: float, low: float, high: float) -> tuple[str, str,
 
 
 def short_percent(value: float) -> str:
-    """A percentage where there is little room: `35%`, `3.1%`, `0.02%`, `4e-7`."""
+    """A percentage where there is little room: `35%`, `3.1%`, `0.02%`, `9.5e-7`."""
     if 0.0 < value < LEAST_DECIMAL:
-        return _scientific(value, 1)
+        return _scientific(value, 2)
     if value < 0.0005:
         return f"{value:.2%}" if value else "0%"
     if 0.9995 <= value < 1.0:
@@ -76,9 +76,9 @@ def count_digits(count: float) -> str:
 
 
 def _end(value: float, above: str, otherwise: str) -> str:
-    """An end of an interval: one digit of a small one is enough."""
+    """An end of an interval; one that is nearer to one than is known is a bound."""
     if 0.0 < value < LEAST_DECIMAL:
-        return _scientific(value, 1)
+        return _scientific(value, 2)
     return above if 1.0 - LEAST_END < value < 1.0 else otherwise
 
 

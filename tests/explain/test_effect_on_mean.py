@@ -103,7 +103,7 @@ def test_no_clock_decides_what_is_learned_again(monkeypatch: pytest.MonkeyPatch)
     assert effects.count(Effect.NOT_COMPUTED) == 8  # of three statements about each CPT one is left out
     shown = str(fit.explain())
     assert "At least 4 statements shaped the result" in shown
-    assert "Of 8 more it was not computed." in shown
+    assert "What 8 more changed was not computed." in shown
     assert effects == [each.effect for each in fit.explain().statements]
 
 

@@ -13,8 +13,9 @@ import pytest
 
 import credo
 from credo import FileError, Network
-from credo.drawing.network_boxes import Bar, cut_text
-from credo.probability_texts import count_digits, short_percent
+from credo.drawing.network_boxes import Bar, cut_text, network_boxes
+from credo.drawing.svg import tornado_svg
+from credo.probability_texts import count_digits, percent_digits, short_percent
 from credo.questions.marginals import fit_marginals
 from credo.report.check_page import check_page
 from credo.report.fit_page import fit_page
@@ -342,3 +343,22 @@ def test_a_report_takes_at_most_half_of_the_time_of_its_fit(tmp_path: Path) -> N
     learned = process_time()
     fit.report(tmp_path / "report.html")
     assert process_time() - learned <= 0.5 * (learned - began)
+
+
+def test_small_probabilities_keep_their_digits_and_nothing_is_held_out_where_there_are_no_data() -> None:
+    fit = credo.fit("variable valve: ok, stuck\nP(valve=stuck) is about 1e-6")
+    text = page(fit)
+    assert "allowed 5e-7–1.5e-6, mean " in text
+    assert "allowed 0.00" not in text
+    assert "held out" not in text
+    assert fit.explain().leave_one_out is None
+    network = fit.network
+    boxes = network_boxes(network, {"valve": [Bar("ok", 0.99999), Bar("stuck", 9.5e-7)]})
+    usual = network_boxes(network, {"valve": [Bar("ok", 0.6), Bar("stuck", 0.4)]})
+    assert boxes["valve"].bar_width == usual["valve"].bar_width
+    assert boxes["valve"].width > usual["valve"].width
+    drawn = tornado_svg(7.7e-7, [("valve", 2.8e-7, 0.51)], percent_digits)
+    assert drawn.index("2.8e-7") < drawn.index("7.7e-7")
+    middle = re.search(r'x="([\d.]+)"[^>]*text-anchor="middle"', drawn)
+    assert middle is not None
+    assert float(middle[1]) > 70.0  # beside the label of the least value

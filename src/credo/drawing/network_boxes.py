@@ -21,7 +21,7 @@ PADDING = 8.0
 HEAD_HEIGHT = 22.0
 ROW_HEIGHT = 14.0
 BAR_WIDTH = 52.0
-PERCENT_WIDTH = 38.0
+PERCENT_WIDTH, LONG_PERCENT_WIDTH = 38.0, 46.0  # of `3.1%`, and of `>99.9%` and `9.5e-7`
 NAME_LETTER, STATE_LETTER = 7.9, 6.2  # widths in pixels, of letters 12 and 10.5 pixels high
 LONG_NAME, LONG_STATE = 24, 14  # letters that are shown
 MOST_ROWS = 6  # states that are shown; of more, the most probable
@@ -76,6 +76,11 @@ class Box:
     label_width: float
     width: float
     height: float
+
+    @property
+    def bar_width(self) -> float:
+        """The length of a bar that stands for certainty."""
+        return self.width - self.label_width - 2 * PADDING - 5 - _percent_width(self.rows)
 
 
 def network_boxes(network: Network, bars: Bars | None = None) -> dict[str, Box]:
@@ -151,9 +156,14 @@ def _box(name: str, bars: Sequence[Bar]) -> Box:
     label = max((text_width(shortened(bar.state, LONG_STATE), STATE_LETTER) for bar in shown), default=0.0)
     width = text_width(title, NAME_LETTER) + 2 * PADDING
     if shown:
-        width = max(width, label + BAR_WIDTH + PERCENT_WIDTH + 2 * PADDING + 6)
+        width = max(width, label + BAR_WIDTH + _percent_width(shown) + 2 * PADDING + 6)
     rows = len(shown) + (omitted > 0)
     return Box(title, tuple(shown), omitted, label, round(width), HEAD_HEIGHT + ROW_HEIGHT * rows + (5 if rows else 0))
+
+
+def _percent_width(bars: Sequence[Bar]) -> float:
+    long = any(len(short_percent(bar.probability)) > len("99.9%") for bar in bars)
+    return LONG_PERCENT_WIDTH if long else PERCENT_WIDTH
 
 
 def _divided(pieces: Sequence[str], count: int) -> list[str]:

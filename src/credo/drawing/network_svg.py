@@ -10,7 +10,6 @@ from credo.drawing.network_boxes import (
     HEAD_HEIGHT,
     LONG_STATE,
     PADDING,
-    PERCENT_WIDTH,
     ROW_HEIGHT,
     Bar,
     Bars,
@@ -142,7 +141,7 @@ def _drawn(box: Box, change: float | None) -> str:
 
 def _rows(box: Box) -> list[str]:
     left = PADDING + box.label_width + 5
-    room = box.width - left - PADDING - PERCENT_WIDTH
+    room = box.bar_width
     texts, track, bars, intervals = [], "", "", ""
     for place, bar in enumerate(box.rows):
         top = HEAD_HEIGHT + ROW_HEIGHT * place

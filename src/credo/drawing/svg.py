@@ -13,7 +13,7 @@ LINE_HEIGHT, PADDING, SPACING, MONO_WIDTH = 17, 8, 14, 7.3
 BOX_WIDTH = LINE_LENGTH * MONO_WIDTH + 2 * PADDING
 EDGE_WIDTH = 120
 # The iterations
-TORNADO_WIDTH, TORNADO_ROW, TORNADO_BAR = 640, 34, 13
+TORNADO_WIDTH, TORNADO_ROW, TORNADO_BAR, TORNADO_LETTER = 640, 34, 13, 7.5
 HISTORY_WIDTH, HISTORY_HEIGHT, HISTORY_LEFT, HISTORY_BOTTOM = 640, 200, 90, 30
 
 
@@ -109,9 +109,12 @@ def tornado_svg(value: float, bars: Sequence[tuple[str, float, float]], shown: C
             left, width = min(x(end), x(value)), abs(x(end) - x(value))
             box = f'x="{left:.1f}" y="{top + 18}" width="{width:.1f}" height="{TORNADO_BAR}"'
             parts.append(f'<rect {box} fill="var(--{colour})"/>')
-    middle = min(max(x(value), 60.0), TORNADO_WIDTH - 60.0)
+    first, own, last = (escape(shown(end)) for end in (least, value, max(ends)))
+    half = TORNADO_LETTER * len(own) / 2
+    rightmost = TORNADO_WIDTH - 16 - TORNADO_LETTER * len(last) - half
+    middle = min(max(x(value), 16 + TORNADO_LETTER * len(first) + half), rightmost)
     parts.append(f'<path d="M{x(value):.1f} 0V{height - 20}" stroke="var(--ink)"/>')
-    parts.append(f'<text class="left" x="8" y="{height - 6}">{escape(shown(least))}</text>')
-    parts.append(f'<text x="{middle:.1f}" y="{height - 6}" text-anchor="middle">{escape(shown(value))}</text>')
-    parts.append(f'<text class="right" x="{TORNADO_WIDTH - 8}" y="{height - 6}">{escape(shown(max(ends)))}</text>')
+    parts.append(f'<text class="left" x="8" y="{height - 6}">{first}</text>')
+    parts.append(f'<text x="{middle:.1f}" y="{height - 6}" text-anchor="middle">{own}</text>')
+    parts.append(f'<text class="right" x="{TORNADO_WIDTH - 8}" y="{height - 6}">{last}</text>')
     return "".join([*parts, "</svg>"])

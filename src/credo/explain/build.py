@@ -135,8 +135,9 @@ def explain(
     configurations = explain_configurations(network, problem, ranges, sampled, effects)
     begin(3)
     with _unbounded_likelihoods():
-        one_by_one = None if is_incomplete else leave_one_out(problem)
-        in_tenths = None if is_incomplete else cross_validate(problem)
+        some_held_out = not is_incomplete and problem.data.counts.rows > 0
+        one_by_one = leave_one_out(problem) if some_held_out else None
+        in_tenths = cross_validate(problem) if some_held_out else None
     comparison = one_by_one or in_tenths
     harmful = _harmful_statement(problem, comparison)
     begin(4)

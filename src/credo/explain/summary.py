@@ -113,8 +113,8 @@ def _what_shaped_it(statements: Sequence[StatementExplanation], is_used: bool, s
         sentence = f"{subject} shaped the result{which}."
         if unknown:
             least = "At least one statement" if len(binding) == 1 else f"At least {len(binding):,} statements"
-            of = "Of one more" if unknown == 1 else f"Of {unknown:,} more"
-            sentence = f"{least} shaped the result{which}. {of} it was not computed."
+            more = "one more" if unknown == 1 else f"{unknown:,} more"
+            sentence = f"{least} shaped the result{which}. What {more} changed was not computed."
     if violated:
         first = max(violated, key=lambda each: each.excess)
         subject = "One is" if len(violated) == 1 else f"{len(violated):,} are"

@@ -10,7 +10,6 @@ from credo.drawing.network_boxes import (
     HEAD_HEIGHT,
     LONG_STATE,
     PADDING,
-    PERCENT_WIDTH,
     ROW_HEIGHT,
     Box,
     far_lines,
@@ -149,7 +148,7 @@ def _draw_box(ax: Axes, corner: Point, box: Box, change: float, scale: float, co
     size = 12 * POINTS * scale
     ax.text(left + PADDING, top + HEAD_HEIGHT / 2, box.name, fontsize=0.95 * size, fontweight="bold", **style)
     start = left + PADDING + box.label_width + 5
-    room = box.width - (start - left) - PADDING - PERCENT_WIDTH
+    room = box.bar_width
     for place, bar in enumerate(box.rows):
         middle_y = top + HEAD_HEIGHT + ROW_HEIGHT * (place + 0.5)
         low = middle_y - BAR_HEIGHT / 2

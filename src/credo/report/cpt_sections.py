@@ -275,7 +275,8 @@ def _numbers(each: ConfigurationExplanation, k: int) -> str:
     if each.interval is not None:
         low, high = map(escape, interval_digits(*(end[k] for end in each.interval)))
         text += f"\N{NO-BREAK SPACE}[{low},\N{NO-BREAK SPACE}{high}]"
-    parts = [] if each.frequencies is None else [f"data {each.frequencies[k]:.2f}"]
+    parts = [] if each.frequencies is None else [f"data {probability_digits(each.frequencies[k], 2)}"]
     if _is_limited(each, k):
-        parts.append(f"allowed {each.low[k]:.2f}–{each.high[k]:.2f}, mean {each.allowed_mean[k]:.2f}")
+        low, high = map(escape, interval_digits(each.low[k], each.high[k]))
+        parts.append(f"allowed {low}–{high}, mean {probability_digits(each.allowed_mean[k], 2)}")
     return f"{text} <small>{'; '.join(parts)}</small>" if parts else text

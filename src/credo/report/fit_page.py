@@ -163,7 +163,7 @@ def _answers(asked: Sequence[tuple[Answer, NextTests | None]]) -> str:
         parts.append(f'<p class="answer">{"<br>".join(escape(line) for line in str(answer).splitlines())}</p>')
         if tests is not None and tests.best is not None:
             rows = tests.tests.filter(tests.tests["net"] > 0).head(FEW_TESTS).iter_rows(named=True)
-            listed = ", ".join(f"{escape(row['test'])} ({short_percent(row['share'])})" for row in rows)
+            listed = ", ".join(f"{escape(row['test'])} ({_small_share(row['share'])})" for row in rows)
             about = f" where {escape(tests.given)}" if tests.given else ""
             parts.append(
                 f'<p class="soft">To know more about {escape(tests.goal)}{about}, observe: {listed}. In brackets: '
@@ -394,7 +394,7 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
     is_asked = explanation.next_observations[0].share is not None
     rows = "".join(
         f"<tr><td>{anchors.link(each.variable, each.index)}<td>{count_digits(each.observations)}"
-        f"<td>± {each.deviation:.3f}{f'<td>{short_percent(each.share)}' if each.share is not None else ''}"
+        f"<td>± {each.deviation:.3f}{f'<td>{_small_share(each.share)}' if each.share is not None else ''}"
         for each in explanation.next_observations
     )
     purpose = (
@@ -407,6 +407,11 @@ def _next_observations(explanation: Explanation, anchors: Anchors) -> str:
         f'<p class="soft">One more row of these {purpose}. The uncertainty is the typical standard deviation of the '
         f"probabilities.</p>{table('numbers', headings, rows)}"
     )
+
+
+def _small_share(share: float) -> str:
+    """A part of the uncertainty, which is as good as none below 0.1%."""
+    return short_percent(share) if share >= 0.001 else "&lt;0.1%"
 
 
 def _findings(fit: Fit, explanation: Explanation) -> str:
