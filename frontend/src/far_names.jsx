@@ -100,20 +100,23 @@ function placed(boxes, rank, selected, page) {
     return { ...own, lines, size, ...at, width, height, hasRoom: own.height - height >= KEY_NUMBER };
   };
   const found = new Map();
+  const isFree = (name, mindsBoxes) => {
+    for (const other of found.values()) if (other.name !== name.name && covers(name, other)) return false;
+    return !mindsBoxes || !boxes.some((other) => other.name !== name.name && covers(name, other));
+  };
+  const [others, sides] = [[...boxes], boxes.map(spanOf)]; // what is in the way, and from where to where
   const placeIn = (own, room) => {
     const inside = fitted(own.label, room.right - room.left, room.bottom - room.top);
     const name = inside && { ...lettered(own, inside, room), isInside: true };
-    if (name && ![...found.values()].some((other) => covers(name, other))) found.set(own.name, name);
+    if (!name || !isFree(name)) return;
+    found.set(own.name, name);
+    others.push(name);
+    sides.push(spanOf(name));
   };
   const spans = boxes.map((own) => across(own, boxes, page, 0.5));
   for (const [place, own] of boxes.entries()) placeIn(own, roomWithin(own, spans[place], boxes, spans, page, 0.5));
   // What others leave of their half is for those that need more.
-  for (const own of boxes) {
-    if (found.has(own.name)) continue;
-    const others = [...boxes, ...found.values()];
-    placeIn(own, roomWithin(own, across(own, others, page, 1), others, others.map(spanOf), page, 1));
-  }
-  const isFree = (name, mind) => ![...found.values(), ...(mind ? boxes : [])].some((other) => other.name !== name.name && covers(name, other));
+  for (const own of boxes) if (!found.has(own.name)) placeIn(own, roomWithin(own, across(own, others, page, 1), others, sides, page, 1));
   const above = [];
   for (const own of [...boxes].sort((a, b) => rank(b.name) - rank(a.name))) {
     const now = found.get(own.name);
