@@ -10,6 +10,9 @@ all configurations,
     interbeta      InterBeta between two corners, with weights fitted to the answers [Barons, Mascaro and Hanea, 2022]
     noisy-or       small CPTs of independent causes, fitted to the answers; of children with two states
     functional     additive effects on the log odds of each state, with a ridge, fitted to the answers
+    credo          the posterior in which an answer weighs like 50 rows
+    stated         the posterior in which an answer is an expert's statement, worth 50 cases
+    form           `credo` around a weighted mean that is right with probability 0.7
 
 Run: python -m experiments.large_cpts ../shared/networks/published --networks 12
 """
@@ -206,6 +209,21 @@ def posterior(answers: Answers, shape: tuple[int, ...], knowledge: str = "") -> 
     return np.asarray(fit.network.cpts["child"])
 
 
+def stated(answers: Answers, shape: tuple[int, ...]) -> Numbers:
+    """The posterior in which answers are statements of an expert."""
+    names = [f"p{axis}" for axis in range(len(shape) - 1)]
+    states = {name: [f"s{k}" for k in range(size)] for name, size in zip((*names, "child"), shape, strict=True)}
+    roots = {name: np.full(size, 1.0 / size) for name, size in zip(names, shape, strict=False)}
+    lines = []
+    for each, said in answers.items():
+        given = ", ".join(f"{name}=s{state}" for name, state in zip(names, each, strict=True))
+        numbers = ", ".join(f"{share:.12f}" for share in [*said[:-1], 1 - sum(said[:-1].round(12))])
+        lines.append(f"P(child | {given}) is {numbers}, worth {WEIGHT:g} cases")
+    network = credo.Network(states, {"child": names}, ordered=list(states)).with_cpts(roots)
+    fit = credo.fit(network, knowledge="\n".join(lines), fixed=names, seed=0)
+    return np.asarray(fit.network.cpts["child"])
+
+
 FORMS: dict[str, Callable[[Answers, tuple[int, ...]], Numbers | None]] = {
     "uniform": uniform,
     "ranked": ranked,
@@ -213,6 +231,7 @@ FORMS: dict[str, Callable[[Answers, tuple[int, ...]], Numbers | None]] = {
     "noisy-or": noisy_or,
     "functional": functional,
     "credo": posterior,
+    "stated": stated,
     "form": around_a_form,
 }
 

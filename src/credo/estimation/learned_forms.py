@@ -11,7 +11,7 @@ correct.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import log
 
@@ -47,32 +47,57 @@ def forms_of(knowledge: Knowledge) -> tuple[Form, ...]:
 
 def learned_form(statement: Form, knowledge: Knowledge, counts: Counts) -> Form:
     """The family with weights and a spread that fit the counts best, where they were not given."""
-    free = _free(statement)
-    cases = _most_seen(str(statement.child), knowledge, counts)
-    if not free or not len(cases):
-        return statement
-    from scipy.optimize import minimize
+    return fitted_form(statement, knowledge, counts)[0] if _free(statement) else statement
 
+
+def fitted_form(statement: Form, knowledge: Knowledge, counts: Counts, points: int = POINTS) -> tuple[Form, float, int]:
+    """The family that fits the counts best, the logarithm of their probability then, and how many numbers are free.
+
+    `points` are those in the interval of each parent's state.
+    """
+    free = _free(statement)
+    cases = most_seen(str(statement.child), knowledge, counts)
+    if not len(cases):
+        return statement, 0.0, len(free)
     numbers, seen = np.array(list(cases)), np.array(list(cases.values()))
     orders = {name: tuple(map(str, order.states)) for name, order in knowledge.orders.items()}
-    options = {"points": POINTS} if isinstance(statement, RankedFamily) else {}
+    options = {"points": points} if isinstance(statement, RankedFamily) else {}
     places = [place for place, _ in free]
     start = np.array([log(middle_of(given, SPREAD if place is None else 1.0)) for place, given in free])
-    is_bounded = np.array([given is not None for _, given in free])
+    is_bounded = np.array([given is not None for _, given in free], dtype=bool)
     widths = np.where(is_bounded, np.inf, [SPREAD_WIDTH if place is None else WIDTH for place in places])
 
-    def loss(logs: Numbers) -> float:
-        means = form_distributions(_with(statement, places, logs), knowledge.network, orders, numbers, **options)
-        weights = statement.cases * np.maximum(means, LEAST)
-        prior = 0.5 * float((((logs - start) / widths) ** 2).sum())
-        return prior - float((log_beta(weights + seen) - log_beta(weights)).sum())
+    def means(logs: Numbers) -> Numbers:
+        return form_distributions(_with(statement, places, logs), knowledge.network, orders, numbers, **options)
 
     bounds = [(-6.0, 6.0) if given is None else (log(given[0]), log(given[1])) for _, given in free]
-    found = minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
-    is_relative = np.array([place is not None for place in places]) & ~is_bounded  # weights, of which none was given
-    if is_relative.any():
+    found, value = most_probable(means, start, widths, seen, statement.cases, bounds)
+    is_relative = np.array([place is not None for place in places], dtype=bool) & ~is_bounded
+    if is_relative.any():  # weights, of which none was given
         found[is_relative] -= found[is_relative].min()
-    return _with(statement, places, found)
+    return _with(statement, places, found), value, len(free)
+
+
+def most_probable(
+    means: Callable[[Numbers], Numbers],
+    start: Numbers,
+    widths: Numbers,
+    seen: Numbers,
+    cases: float,
+    bounds: Sequence[tuple[float, float]] | None = None,
+) -> tuple[Numbers, float]:
+    """The numbers w at which log P(n | w) + log p(w) is largest, and that, of distributions m_j(w)."""
+    from scipy.optimize import minimize
+
+    def loss(w: Numbers) -> float:
+        weights = cases * np.maximum(means(w), LEAST)
+        prior = 0.5 * float((((w - start) / widths) ** 2).sum())
+        return prior - float((log_beta(weights + seen) - log_beta(weights)).sum())
+
+    if not len(start):
+        return start, -loss(start)
+    result = minimize(loss, start, method="L-BFGS-B", bounds=bounds)
+    return result.x, -float(result.fun)
 
 
 def _free(statement: Form) -> list[tuple[int | None, Bounds | None]]:
@@ -117,7 +142,7 @@ def _with(statement: Form, places: Sequence[int | None], logs: Numbers) -> Form:
     return replace(statement, terms=terms)
 
 
-def _most_seen(name: str, knowledge: Knowledge, counts: Counts) -> Mapping[int, Numbers]:
+def most_seen(name: str, knowledge: Knowledge, counts: Counts) -> Mapping[int, Numbers]:
     """The cases of the configurations that were seen most often."""
     states = len(knowledge.network.states(name))
     if name in counts.layout:

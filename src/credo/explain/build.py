@@ -155,7 +155,7 @@ def explain(
         harmful=harmful,
         next_observations=observations,
     )
-    notes = _notes(problem, method, is_incomplete, too_many_cells=one_by_one is None)
+    notes = _notes(problem, method, is_incomplete, some_held_out, too_many_cells=one_by_one is None)
     return Explanation(summary, statements, configurations, one_by_one, in_tenths, observations, notes)
 
 
@@ -303,7 +303,9 @@ def _harmful_statement(problem: Problem, comparison: HeldOutComparison | None) -
     return None if found is None else found[0]
 
 
-def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: bool) -> tuple[str, ...]:
+def _notes(
+    problem: Problem, method: str, is_incomplete: bool, some_held_out: bool, too_many_cells: bool
+) -> tuple[str, ...]:
     """What is not available here, and why."""
     notes = []
     has_statements = bool(problem.model.blocks)
@@ -328,11 +330,11 @@ def _notes(problem: Problem, method: str, is_incomplete: bool, too_many_cells: b
             "about a statement is seen in the rows that show a variable and its parents, and ties are ignored there. "
             "Whether the knowledge improves predictions is not computed."
         )
-    elif too_many_cells:
+    elif some_held_out and too_many_cells:
         notes.append("There are too many probabilities to leave out one observation at a time: a tenth was, ten times.")
-    if any(block.products for block in problem.model.blocks) and not is_incomplete:
+    if any(block.products for block in problem.model.blocks) and some_held_out:
         notes.append("Statements that compare products take no part in the predictions of held-out observations.")
-    if problem.model.constraints.network_constraints and not is_incomplete:
+    if problem.model.constraints.network_constraints and some_held_out:
         notes.append(
             "Statements about probabilities that depend on several CPTs take no part in the predictions of held-out "
             "observations."

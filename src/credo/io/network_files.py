@@ -190,7 +190,7 @@ def write_network(network: Network, path: PathLike) -> None:
     except NetworkError as error:
         raise FormatError(str(error), str(path)) from None
     if lost:
-        warn_of_loss(path, lost, "XDSL keeps most noisy families; a saved fit (.fit) keeps everything.")
+        warn_of_loss(path, lost, "XDSL keeps gates and most noisy families; a saved fit (.fit) keeps everything.")
 
 
 def check_target(path: PathLike) -> None:

@@ -115,10 +115,15 @@ class GateForm:
             raise NetworkError(f"A gate {self.kind} needs a child of two states; this one has {len(self.order)}.")
 
     def __str__(self) -> str:
-        inputs = listing([str(each) for each in self.inputs])
+        inputs = listing([self._input_text(each) for each in self.inputs])
         if len(self.inputs) == 1 and self.kind != "atleast":
             return f"not {inputs}" if self.is_negated else f"same as {inputs}"
         return f"{self.title} of {inputs}"
+
+    def _input_text(self, one: GateInput) -> str:
+        """The input, with the state that is its event where there are several that could be."""
+        is_one_of_several = self.kind in BOOLEAN and len(one.order) > 2
+        return f"{one}={one.order[-1]}" if is_one_of_several else str(one)
 
     @property
     def title(self) -> str:
