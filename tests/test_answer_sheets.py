@@ -140,13 +140,13 @@ def test_the_commands(model: Path, tmp_path: Path) -> None:
 
 
 def test_answers_about_all_states_are_one_distribution(tmp_path: Path) -> None:
-    """All states of three, or all but one; and not where two are missing, or the numbers do not add up."""
+    """All states of three, or all but one; and not where two are missing."""
     text = "variables a, b, c, d: low, medium, high\n"
     knowledge = credo.Knowledge(knowledge_about(text, None, None)[0].network, "")
     write_sheet(knowledge, "Ann", tmp_path / "ann.csv")
     with (tmp_path / "ann.csv").open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.reader(file))
-    guesses = {"a": (20, 51, 30), "b": (20, 50, ""), "c": (20, "", ""), "d": (20, 50, 80)}
+    guesses = {"a": (20, 51, 30), "b": (20, 50, ""), "c": (20, "", ""), "d": ("", "", "")}
     for row, guess in zip(rows[1:], [each for own in guesses.values() for each in own], strict=True):
         row[HEADER.index("best guess of 100")] = guess
         row[HEADER.index("cases in mind")] = 40 if guess != "" else ""
@@ -158,5 +158,31 @@ def test_answers_about_all_states_are_one_distribution(tmp_path: Path) -> None:
         "    P(b) is 0.2, 0.5, 0.3, worth 40 cases",
         "    P(c=low) is 0.2, worth 40 cases",
     ]
-    assert len(found) == 7
-    assert len(credo.Knowledge(knowledge.network, "\n".join(found)).statements) == 6
+    assert len(found) == 4
+    assert len(credo.Knowledge(knowledge.network, "\n".join(found)).statements) == 3
+
+
+def test_an_expert_who_answers_twice_or_more_than_all_is_told_where(model: Path, tmp_path: Path) -> None:
+    knowledge = knowledge_about(model).knowledge
+    first, second = tmp_path / "one.csv", tmp_path / "two.csv"
+    for path in (first, second):
+        write_sheet(knowledge, "nurse", path)
+        fill(path, {("P(smoke=yes)", "best guess of 100"): "30"})
+    with pytest.raises(credo.DataError, match="two.csv, A2: nurse answered this already, in one.csv, C2"):
+        read_sheets([first, second], knowledge)
+    given = {f"P(stage={state} | lung=no)": share for state, share in (("early", "70"), ("middle", "50"))}
+    fill(first, {(about, "best guess of 100"): share for about, share in given.items()})
+    with pytest.raises(credo.DataError, match="2 states of stage where lung=no are 120 of 100 together"):
+        read_sheets([first], knowledge)
+
+
+def test_a_cell_that_shows_a_percentage_is_one(model: Path, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    knowledge, path = knowledge_about(model).knowledge, tmp_path / "nurse.xlsx"
+    write_sheet(knowledge, "nurse", path)
+    workbook = openpyxl.load_workbook(path)
+    cell = workbook.active["C2"]
+    cell.value, cell.number_format = 0.3, "0%"
+    workbook.save(path)
+    (answer,) = read_sheets([path], knowledge)
+    assert answer.guess == pytest.approx(0.3)

@@ -321,3 +321,9 @@ def test_small_probabilities_keep_their_digits_in_csv(tmp_path: Path) -> None:
     numbers = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in lines[1:]}
     assert numbers["a", "yes"] == pytest.approx(3e-9, rel=0.01)
     assert 3e-9 < numbers["top", "yes"] < 7e-9
+
+
+def test_a_gate_says_which_of_several_states_is_its_event() -> None:
+    text = "variable valve: ok, stuck, leaking\nvariables a, top: no, yes\ntop is or of not valve=stuck, a"
+    form = credo.fit(text, method="map").network.forms["top"]
+    assert str(form) == "or of not valve=stuck, a"

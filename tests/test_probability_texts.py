@@ -6,6 +6,7 @@ import pytest
 
 from credo.probability_texts import (
     belief_digits,
+    four_digits,
     interval_digits,
     percent_digits,
     percents_with_ends,
@@ -72,3 +73,13 @@ def test_a_share_of_draws_has_two_decimals_and_is_never_certain() -> None:
     assert [belief_digits(value) for value in (0.0, 0.004, 0.873, 0.9999999, 1.0)] == [
         "<0.01", "<0.01", "0.87", ">0.99", ">0.99",
     ]  # fmt: skip
+
+
+def test_a_table_has_powers_of_ten_without_zeros() -> None:
+    assert [four_digits(value) for value in (1.007e-9, 0.25, 12.3456, 1.0, 3e15)] == [
+        "1.007e-9",
+        "0.25",
+        "12.35",
+        "1",
+        "3e15",
+    ]

@@ -173,7 +173,9 @@ def _write_workbook(rows: Sequence[Sequence[str]], path: Path) -> None:
 
 def read_sheets(paths: Sequence[Path], knowledge: Knowledge) -> list[SheetAnswer]:
     """The answers in filled sheets; all mistakes are named together, each with its cell."""
-    answers, wrong = [], []
+    answers: list[SheetAnswer] = []
+    wrong: list[str] = []
+    places: dict[tuple[str, str], str] = {}  # of who answered what
     for path in paths:
         rows = list(_rows(path))
         if not rows or tuple(str(cell or "").strip() for cell in rows[0][: len(HEADER)]) != HEADER:
@@ -183,14 +185,43 @@ def read_sheets(paths: Sequence[Path], knowledge: Knowledge) -> list[SheetAnswer
             answer, mistakes = _answer(cells, number)
             if answer is not None:
                 mistakes = _unreadable(answer, number, knowledge.network)
+                place = places.setdefault((answer.expert, answer.about), f"{path.name}, C{number}")
+                if place != f"{path.name}, C{number}":
+                    mistakes.append(
+                        f"A{number}: {answer.expert} answered this already, in {place}. Keep one of the two."
+                    )
             wrong += [f"{path.name}, {mistake}" for mistake in mistakes]
             answers += [answer] if answer is not None else []
+    wrong += [] if wrong else _sums(answers, places, knowledge.network)
     if wrong:
         more = [f"… and {len(wrong) - MOST_WRONG} more."] if len(wrong) > MOST_WRONG else []
         raise DataError("\n".join([*wrong[:MOST_WRONG], *more]))
     if not answers:
         raise DataError(f"No question is answered in {listing([str(path) for path in paths])}.")
     return answers
+
+
+def _sums(answers: Sequence[SheetAnswer], places: Mapping[tuple[str, str], str], network: Network) -> list[str]:
+    """The best guesses of one expert for a distribution that are more than 100 together, or for all states less."""
+    found: dict[tuple[str, Probability], list[SheetAnswer]] = {}
+    for answer in answers:
+        if answer.guess is not None:
+            (stated,) = Knowledge(network, replace(answer, cases=1.0).line()).statements
+            assert isinstance(stated, ExpertNumber)
+            found.setdefault((answer.expert, replace(stated.probability, states=())), []).append(answer)
+    wrong = []
+    for (expert, asked), own in found.items():
+        total = sum(answer.guess or 0.0 for answer in own)
+        states = network.states(str(asked.variable))
+        if total > 1.0 + NEARLY_ONE or (len(own) == len(states) and total < 1.0 - NEARLY_ONE):
+            last = places[expert, own[-1].about]
+            about = " | ".join(own[-1].about[2:-1].split(" | ")[1:])
+            where = f" where {about}" if about else ""
+            wrong.append(
+                f"{last}: the best guesses for the {len(own)} states of {asked.variable}{where} are {100 * total:g} of "
+                "100 together. Correct one of them, or leave it empty."
+            )
+    return wrong
 
 
 def _rows(path: Path) -> Iterator[Sequence[Any]]:
@@ -268,9 +299,7 @@ def _lines(answers: Sequence[SheetAnswer], network: Network) -> Iterator[str]:
         states, cases = network.states(str(asked.variable)), {each.cases for each in own.values()}
         shares = [None if state not in own else own[state].guess for state in states]
         given = sum(share or 0.0 for share in shares)
-        if len(states) < 3 or len(cases) > 1 or len(own) < len(states) - 1 or given > 1.0 + NEARLY_ONE:
-            continue
-        if len(own) == len(states) and given < 1.0 - NEARLY_ONE:
+        if len(states) < 3 or len(cases) > 1 or len(own) < len(states) - 1:
             continue
         whole = [1.0 - given if share is None else share for share in shares]
         values = tuple(float(f"{max(each, 0.0) / sum(whole):.6g}") for each in whole)

@@ -75,6 +75,12 @@ def count_digits(count: float) -> str:
     return f"{count:.2g}" if count >= 0.01 else "<0.01"
 
 
+def four_digits(value: float) -> str:
+    """Any number with four digits at most: `12.5`, `1.007e-9`."""
+    number, power_sign, power = f"{value:.4g}".partition("e")
+    return f"{number}e{int(power)}" if power_sign else number
+
+
 def _end(value: float, above: str, otherwise: str) -> str:
     """An end of an interval; one that is nearer to one than is known is a bound."""
     if 0.0 < value < LEAST_DECIMAL:

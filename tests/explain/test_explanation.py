@@ -199,6 +199,12 @@ def test_too_many_numbers_are_taken_away_in_tenths(monkeypatch: pytest.MonkeyPat
     assert any("bservations that were held out" in sentence for sentence in explanation.summary)
 
 
+def test_nothing_is_held_out_where_there_are_no_rows() -> None:
+    text = "variables a, b: no, yes\nb depends on a\na raises b\nP(a=yes)*P(b=yes) <= 0.1"
+    explanation = credo.fit(text, method="cmap").explain()
+    assert not any("held" in sentence for sentence in (*explanation.summary, *explanation.notes))
+
+
 def test_the_effect_on_a_mean_is_that_of_a_mean() -> None:
     fit = credo.fit(COIN, counted(1, 1), "P(a=yes) <= 0.4")
     (explanation,) = fit.explain().statements

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from credo.errors import OptionError, counted, listing
-from credo.probability_texts import LEAST_SHOWN
+from credo.probability_texts import LEAST_SHOWN, four_digits
 from credo.terminal import console, for_shell, printable_json, say
 
 if TYPE_CHECKING:
@@ -374,7 +374,7 @@ def _print_frame(frame: pl.DataFrame) -> None:
     for column in frame.columns:
         table.add_column(column, justify="right" if frame[column].dtype.is_numeric() else "left")
     for row in frame.head(SHOWN).iter_rows():
-        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row))
+        table.add_row(*(four_digits(value) if isinstance(value, float) else str(value) for value in row))
     console().print(table)
     if len(frame) > SHOWN:
         say(f"… and {len(frame) - SHOWN:,} more; --json prints all.")

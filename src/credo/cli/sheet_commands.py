@@ -52,7 +52,7 @@ def read_sheet(
     else:
         with replacing(out) as draft:
             draft.write_text(text, encoding="utf-8")
-        say(f"{out} has {counted(text.count(INDENT), 'statement')}. Learn with them: credo learn {model} {out} …")
+        say(f"{out} has {counted(text.count(INDENT), 'statement')}. Learn with them: credo learn {model} -k {out} …")
     if found := agreement(answers):
         say(f"\n{len(found)} numbers have several answers. The experts differ most in these:")
         for each in found[:SHOWN]:

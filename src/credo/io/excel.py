@@ -170,11 +170,16 @@ def _workbook(path: Path, data_only: bool) -> Iterator[Any]:
 
 
 def rows_of_workbook(path: Path) -> list[tuple[Any, ...]]:
-    """All rows of the first sheet, as the cells are."""
+    """All rows of the first sheet, as the cells are; a number that is shown as a percentage is text: `30%`."""
+
+    def shown(cell: Any) -> Any:
+        is_share = isinstance(cell.value, int | float) and str(getattr(cell, "number_format", "")).endswith("%")
+        return f"{100 * cell.value:.12g}%" if is_share else cell.value
+
     with _excel_errors(path):
         _check_archive(path)
         with _workbook(path, data_only=True) as workbook:
-            return [tuple(row) for row in workbook.worksheets[0].iter_rows(values_only=True)]
+            return [tuple(map(shown, row)) for row in workbook.worksheets[0].iter_rows()]
 
 
 # The sheet ------------------------------------------------------------------------------------------------------------

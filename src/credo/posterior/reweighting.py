@@ -49,8 +49,8 @@ def reweighted(result: PosteriorResult, log_weights: Numbers, seed: int) -> Post
         return {name: values[result.layout.slice_of(name)].reshape(shapes[name]) for name in result.names}
 
     message = (
-        "Studies and numbers about probabilities that depend on several CPTs weigh the draws: "
-        f"{left:,.0f} of {total:,} draws are left in effect."
+        "Studies, and numbers about one state of several or about probabilities that depend on several CPTs, weigh "
+        f"the draws: {left:,.0f} of {total:,} draws are left in effect."
     )
     return replace(
         result,
