@@ -39,6 +39,9 @@ READ = {
     "P(type=Yes | glu=high) >= P(type=Yes | glu!=high)": ("P(type=Yes | glu=high) >= P(type=Yes | glu in {low, mid})"),
 }
 WRITE = {
+    "P(type=Yes | glu=mid or glu=high) >= 30%": "P(type=Yes | glu in {mid, high}) >= 30%",
+    "P(type=Yes | glu=mid or high, smoke=yes) >= 30%": "P(type=Yes | glu in {mid, high}, smoke=yes) >= 30%",
+    "P(type=Yes | glu in (mid, high)) >= 30%": "P(type=Yes | glu in {mid, high}) >= 30%",
     "type=Yes is 50% more likely with smoke=yes than with smoke=no": (
         "type=Yes is 1.5 times as likely with smoke=yes than with smoke=no"
     ),
@@ -273,7 +276,7 @@ def test_what_looks_like_a_mark_is_a_mistake_like_any_other() -> None:
     ("line", "suggestion"),
     [
         ("diabetes is likely given high glu", '"diabetes" is not a variable of the network.'),
-        ("glu affects type", "Write, for instance, bmi raises glu, or P(glu=high | bmi=obese) >= 0.3."),
+        ("glu shapes type", "Write, for instance, bmi raises glu, or P(glu=high | bmi=obese) >= 0.3."),
         ("age raises type", 'Did you mean "Age (years)"?'),
     ],
 )
@@ -298,3 +301,24 @@ def test_arrows_in_other_words_get_the_line_that_declares_them(line: str, sugges
     with pytest.raises(credo.KnowledgeError) as caught:
         credo.fit(line, rows)
     assert caught.value.mistakes[0].suggestion == suggestion
+
+
+@pytest.mark.parametrize("verb", ["affects", "influences", "has an effect on", "matters for"])
+def test_a_verb_without_a_direction_asks_for_it(verb: str) -> None:
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.declared_network(f"{HEAD}glu {verb} type")
+    (mistake,) = caught.value.mistakes
+    assert mistake.message == "How glu affects type is not said."
+    assert mistake.expected == "glu raises type, or glu lowers type"
+    assert mistake.suggestion.endswith("For an arrow alone write type depends on glu.")
+
+
+@pytest.mark.parametrize(
+    "line", ["P(type=Yes | glu=high or smoke=yes) >= 0.3", "if glu=high or smoke=yes then type=Yes is likely"]
+)
+def test_or_between_conditions_is_named(line: str) -> None:
+    with pytest.raises(credo.KnowledgeError) as caught:
+        credo.declared_network(f"{HEAD}{line}")
+    (mistake,) = caught.value.mistakes
+    assert mistake.kind == "condition-with-or"
+    assert "a statement for each" in mistake.suggestion

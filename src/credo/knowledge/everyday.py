@@ -328,6 +328,11 @@ _REWORDED: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
             r"\bP\s*\(([^()|]*)\)\s+(?:given|if|when|among|for)\s+(.+?)\s*(?=\b(?:is|equals)\b|[<>=~≤≥≈]+\s*\d)",
             r"P(\1 | \2) ",
         ),
+        (  # several states of one variable
+            r"([^\W\d][\w\-]*)\s*=\s*([\w.\-]+)\s+or\s+(?:\1\s*=\s*)?([\w.\-]+)(?=\s*[),|]|$)(?!\s*=)",
+            r"\1 in {\2, \3}",
+        ),
+        (r"\bin\s*\(([^()|=]+)\)", r"in {\1}"),
         (r"\b(?:should|must|will|would|can|may|might|could|ought\s+to|has\s+to)\s+be\b", "is"),
         (
             rf"\b({_SAY})\s+(?:probably|certainly|definitely|always|usually|normally|typically|somewhere|only|around)\b",

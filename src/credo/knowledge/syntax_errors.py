@@ -122,6 +122,10 @@ _CUT = r"(?:cut|cuts|split|binned|divided|discreti[sz]ed|categori[sz]ed|grouped)
 _AMOUNT = r"[0-9.]+\s?(?:%|per\s?cent)?"
 _CHANCE = r"(?i:risk|probability|chances?|likelihood|odds)"
 _BEYOND = r"(?:over|above|under|below|beyond|from|until|(?:more|less|higher|lower|greater|older|younger)\s+than)"
+_AFFECTS = (
+    r"(?:affects?|influences?|impacts?|changes?|modifies|(?:has|have)\s+an?\s+(?:effect|influence|impact)\s+on"
+    r"|matters?\s+(?:for|to))"
+)
 _HAS_STATES = r"(?:has|have|takes?|with)\s+(?:the\s+)?(?:states?|values?|levels?)"
 
 DIAGNOSES: tuple[Diagnosis, ...] = (
@@ -199,6 +203,9 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     Diagnosis("condition-missing", before=rf"{_IN_CONDITION},\s*$", accepts="NAME"),
     Diagnosis("square-bracket", found=r"[\[\]]"),
     Diagnosis("extra-bracket", found=r"[)}]", refuses="RPAR RBRACE NUMBER NAME LABEL"),
+    Diagnosis("condition-with-or", before=r"P\s*\([^()]*$", found=r"or(?!\w)", accepts="RPAR"),
+    Diagnosis("condition-with-or", before=r"^\s*(?:[Ii]f|[Ww]hen)\s.*$", found=r"or(?!\w)"),
+    Diagnosis("direction-missing", before=rf"^\s*{_NAME}\s+$", found=rf"{_AFFECTS}\s+{_NAME}\s*$"),
     Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=_NAME, accepts="IN", refuses="VERB"),
     Diagnosis("name-with-space", before=rf"(?P<mark>{_NAME})\s+$", found=rf"(?!with|by){_NAME}", accepts="RPAR RBRACE"),
     Diagnosis("missing-bracket", found=r"[<>=~≤≥≈]+|[+\-*/|]|$|with|by", accepts="RPAR", refuses="NUMBER"),
@@ -260,6 +267,7 @@ def diagnose(error: Any, line: str) -> LineMistake:
         "write": _corrected(code),
         "range": dashed_range(code[:_MAX_CORRECTED]),
         **_word_facts(before, found),
+        **_cause_and_effect(before, found),
     }
     for diagnosis, before_pattern, found_pattern, accepts, refuses in _COMPILED:
         if (accepts and accepted.isdisjoint(accepts)) or not accepted.isdisjoint(refuses):
@@ -336,6 +344,12 @@ def _accepted(error: Any) -> set[str]:
     parser = getattr(error, "interactive_parser", None)
     found = parser.accepts() if parser is not None else getattr(error, "expected", None)
     return {str(name) for name in found or ()}
+
+
+def _cause_and_effect(before: str, found: str) -> dict[str, str]:
+    """The names around a verb that says no direction; examples where there are none."""
+    both = re.fullmatch(rf"\s*({_NAME})\s+{_AFFECTS}\s+({_NAME})\s*", (before + found)[:_MAX_CORRECTED])
+    return {"cause": both[1], "effect": both[2]} if both else {"cause": "smoke", "effect": "lung"}
 
 
 def _word_facts(before: str, found: str) -> dict[str, str]:
