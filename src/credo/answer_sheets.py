@@ -185,11 +185,10 @@ def read_sheets(paths: Sequence[Path], knowledge: Knowledge) -> list[SheetAnswer
             answer, mistakes = _answer(cells, number)
             if answer is not None:
                 mistakes = _unreadable(answer, number, knowledge.network)
-                place = places.setdefault((answer.expert, answer.about), f"{path.name}, C{number}")
-                if place != f"{path.name}, C{number}":
-                    mistakes.append(
-                        f"A{number}: {answer.expert} answered this already, in {place}. Keep one of the two."
-                    )
+                asked = (answer.expert, answer.about)
+                if asked in places:
+                    mistakes.append(f"A{number}: {answer.expert} answered this in {places[asked]} already. Keep one.")
+                places.setdefault(asked, f"{path.name}, C{number}")
             wrong += [f"{path.name}, {mistake}" for mistake in mistakes]
             answers += [answer] if answer is not None else []
     wrong += [] if wrong else _sums(answers, places, knowledge.network)
