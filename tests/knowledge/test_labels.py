@@ -103,4 +103,5 @@ def test_labels_stand_in_texts_in_place_of_names() -> None:
     assert labelled('P(ill=1 | "a b"=yes, age=1)') == "P(heart disease=present | a b=Yes, age=1)"
     assert labelled("Given ill=10: ill=1.") == "Given heart disease=10: heart disease=present."
     assert labelled("still=1, ill=100, ill=1.5, other=xy") == "still=1, ill=100, ill=1.5, other=xy"
+    assert labelled("“ill=1 is rare”, but ill=1") == "“ill=1 is rare”, but heart disease=present"
     assert Labels().in_texts({"ill": ["1"]})("ill=1") == "ill=1"

@@ -212,6 +212,12 @@ def test_what_was_learned_before_is_explained_on_request(learned: Studio) -> Non
     assert learned.get("/api/explanation").json()["explanation"] is None
     assert learned.post("/api/explain").status_code == 200
     wait_for(lambda: learned.session.progress["event"] in ("done", "error"))
+    text = opened.document.text
+    learned.change(f'{text}\nlabel smoker: "tobacco"\nlabel disease=1: "present"\n')
+    explanation = learned.get("/api/explanation").json()["explanation"]
+    learned.change(text)
+    assert any("tobacco=yes" in each["label"] for each in explanation["next"])
+    assert any("sensitivity of ecg=abnormal for disease=1" in each for each in explanation["summary"])  # as written
     assert learned.session.progress == {"event": "done"}
     assert len(learned.get("/api/explanation").json()["explanation"]["cpts"]["disease"]) == 12
     assert b"<html" in learned.get("/api/report").content

@@ -220,8 +220,9 @@ class Labels:
         if not called:
             return str
         longest_first = sorted(map(escape, called), key=len, reverse=True)
-        pattern = compile_pattern(rf'(?<![\w"])(?:{"|".join(longest_first)})(?!\.?\w)')
-        return lambda text: pattern.sub(lambda found: called[found[0]], text)
+        quoted_line = "“[^”]*”"  # what somebody wrote stays as it is
+        pattern = compile_pattern(rf'{quoted_line}|(?<![\w"])(?:{"|".join(longest_first)})(?!\.?\w)')
+        return lambda text: pattern.sub(lambda found: called.get(found[0], found[0]), text)
 
 
 def labels_of(declarations: Iterable[object]) -> Labels:

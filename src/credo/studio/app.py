@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 
 from credo.errors import CredoError
 from credo.interrupts import StoppedError, stopped_by
-from credo.studio.asking import comparison_data
+from credo.studio.asking import comparison_data, labelled_explanation
 from credo.studio.document import StaleChangeError
 from credo.studio.folder import MOST_UPLOADED
 from credo.studio.guard import Guard
@@ -326,7 +326,7 @@ async def _cpt(request: Request, session: Session) -> Any:
 
 async def _explanation(request: Request, session: Session) -> Any:
     opened = session.require_opened()
-    return {"explanation": opened.explanation, "comparison": await asyncio.to_thread(comparison_data, opened)}
+    return {"explanation": labelled_explanation(opened), "comparison": await asyncio.to_thread(comparison_data, opened)}
 
 
 async def _report(request: Request, session: Session) -> Response:

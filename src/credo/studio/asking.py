@@ -215,6 +215,20 @@ def _labelled_decision(found: Decision, labelled: Callable[[str], str]) -> Decis
     return replace(found, given=labelled(found.given), best=labelled(found.best), **frames)
 
 
+def labelled_explanation(opened: Opened) -> dict[str, Any] | None:
+    """What explains the fit, its sentences in the words of the labels that the text gives now."""
+    found = opened.explanation
+    if found is None or opened.fit is None:
+        return found
+    labelled = opened.reading.labels.in_texts(_states(opened.fit.network))
+    return {
+        **found,
+        "summary": [labelled(each) for each in found["summary"]],
+        "statements": [{**each, "effect": labelled(each["effect"])} for each in found["statements"]],
+        "next": [{**each, "label": labelled(each["label"])} for each in found["next"]],
+    }
+
+
 def comparison_data(opened: Opened) -> dict[str, Any] | None:
     """What changed from the fit before to this one; None where there is none, or it was of other variables."""
     if opened.previous is None or opened.fit is None:
