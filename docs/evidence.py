@@ -381,8 +381,7 @@ def page() -> str:
         "[noisy families](../experiments/yang/results/README.md), [ties](../experiments/yao/results/rivals.md), "
         "[topics](../experiments/yao/results/topic_rivals.md), [the classifier]"
         "(../experiments/classifier/results/README.md) and [its intervals]"
-        "(../experiments/classifier/results/coverage.md). Part of calibration was [run again]"
-        "(../experiments/reruns.md) after the last change of the sampler. Divergences are in nats. Where tests show a "
+        "(../experiments/classifier/results/coverage.md). Divergences are in nats. Where tests show a "
         "promise, `make test` runs them at every change.\n",
         "| promise | credo | rival, same run | command | made |",
         "|---|---|---|---|---|",

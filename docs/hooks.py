@@ -18,8 +18,6 @@ CLAIMS = re.compile(r"^## (?:Claims|Which claims held|Which rankings held)\n(.*?
 def external_files(root: Path = ROOT) -> dict[str, str]:
     """The path in the site of each file of the repository that is shown there but is not in docs/."""
     found = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
-    if (root / "experiments" / "reruns.md").exists():
-        found["experiments/reruns.md"] = "results/reruns.md"
     for path in sorted((root / "experiments").glob("*/results/*")):
         if path.suffix in (".md", ".png", ".svg"):
             name = "index.md" if path.name == "README.md" else path.name
