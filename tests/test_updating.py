@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import credo
+from credo.report.audit_text import history_text
 from tests.helpers.command_line import run
 from tests.helpers.living import NETWORK, STATEMENTS, same, table
 
@@ -132,6 +134,56 @@ def test_forgetting_follows_a_process_that_drifts() -> None:
             errors[name].append((estimate - truth) ** 2)
     means = {name: float(np.mean(values)) for name, values in errors.items()}
     assert means["forget"] < min(means["all"], means["window"])
+
+
+def drifting(start: float, steps: Sequence[float], window: int, seed: int) -> dict[str, float]:
+    """The mean squared error of the probability of heads, by how an update treats what came before."""
+    coin = credo.Network({"coin": ["heads", "tails"]})
+    random = np.random.default_rng(seed)
+    fits = {"auto": credo.fit(coin, method="map"), "all": credo.fit(coin, method="map")}
+    errors: dict[str, list[float]] = {"auto": [], "all": [], "last": []}
+    log_odds = start
+    for step in steps:
+        log_odds += step * random.normal()
+        truth = 1.0 / (1.0 + np.exp(-log_odds))
+        rows = random.random(window) < truth
+        frame = pl.DataFrame({"coin": np.where(rows, "heads", "tails").tolist()})
+        fits = {name: fit.update(frame, forget="auto" if name == "auto" else None) for name, fit in fits.items()}
+        for name, fit in fits.items():
+            errors[name].append((fit.network.cpts["coin"][0] - truth) ** 2)
+        errors["last"].append(((rows.sum() + 1) / (window + 2) - truth) ** 2)
+    return {name: float(np.mean(each)) for name, each in errors.items()}
+
+
+@pytest.mark.parametrize(
+    ("drift", "steps"),
+    [("none", [0.0] * 25), ("slow", [0.15] * 25), ("fast", [0.5] * 25), ("a jump", [0.0] * 12 + [2.0] + [0.0] * 12)],
+)
+def test_how_much_is_forgotten_is_learned(drift: str, steps: list[float]) -> None:
+    found = [drifting(0.3, steps, 200, seed) for seed in range(6)]
+    means = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+    if drift == "none":
+        assert means["auto"] < min(0.4 * means["last"], 2.5 * means["all"])
+    elif drift == "fast":  # hardly anything can be gained over the last rows alone
+        assert means["auto"] < min(0.1 * means["all"], 1.2 * means["last"])
+    else:
+        assert means["auto"] < min(means["all"], means["last"])
+
+
+def test_what_was_learned_to_be_forgotten_is_recorded(tmp_path: Path) -> None:
+    coin = credo.Network({"coin": ["heads", "tails"]})
+    heads, tails = (pl.DataFrame({"coin": [state] * 60}) for state in ("heads", "tails"))
+    fit = credo.fit(coin, heads, method="map").update(tails, forget="auto")
+    assert fit.trail[-1].kept < 0.1
+    assert fit.network.cpts["coin"][0] < 0.1
+    again = credo.load(fit.save(tmp_path / "a.fit"))
+    assert "count" in history_text(again)
+    assert again.reproduce(tmp_path).agrees
+    for _ in range(3):
+        fit = fit.update(tails, forget="auto")
+    assert fit.trail[-1].kept > 0.5
+    with pytest.raises(credo.OptionError, match="or auto"):
+        fit.update(tails, forget="never")  # type: ignore[arg-type]
 
 
 def test_an_update_that_fails_leaves_the_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,10 +42,13 @@ from credo.results.fit_results import Fit
 from credo.statistics.counts import count, layout_for_counts, less, merge_all, scaled
 from credo.statistics.counts_file import ENDING, CountsSummary, with_counts, write_counts
 from credo.statistics.network_comparison import compare_networks
+from credo.statistics.pooling import log_beta
 from credo.statistics.tied_columns import stream_with_ties
 from credo.types import TableLike, Weights
 
 FEW_CHANGES = 3  # that a step of the audit trail names
+SHARES = (0.0, 0.01, 0.03, 0.06, *(2.0**-k for k in (3.0, 2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)), 1.0)  # kept of weights
+NEW_DRIFT = 0.1  # how probable it is that a process changes otherwise than at the last update
 
 
 def update(
@@ -53,7 +56,7 @@ def update(
     data: TableLike | Sequence[TableLike] | None = None,
     knowledge: KnowledgeSource | None = None,
     *,
-    forget: float | None = None,
+    forget: float | Literal["auto"] | None = None,
     weights: Weights | None = None,
     table_format: TableFormat | None = None,
     who: str = "",
@@ -66,7 +69,8 @@ def update(
     known = fit.knowledge if knowledge is None else Knowledge(fit.knowledge.network, knowledge)
     source = None if data is None else gathered(data, table_format)
     weights = request.weights or None if weights is None else weights
-    step = replace(first_step(source, known, request, who), forget=_checked(forget), **_statement_changes(fit, known))
+    half = _checked(forget)
+    step = replace(first_step(source, known, request, who), forget=half, **_statement_changes(fit, known))
     findings: list[Finding] = []
     with _keeping_states(fit):
         earlier = kept_data(fit)
@@ -74,7 +78,13 @@ def update(
         if source is not None:
             new, left_out = _new_rows(known, source, request, weights)
             findings += [*_seen_before(fit, step), *_unused_columns(new, declared_site(known.declarations)), *left_out]
-            rows = Tables((earlier, new) if forget is None else _forgetting(earlier, new, forget))
+            if forget == "auto":
+                chances = share_chances(known.network, earlier, new, fit.trail)
+                step = replace(step, kept=float(np.dot(chances, SHARES)), share_chances=chances)
+                earlier = _weighed(earlier, step.kept)
+            elif half is not None:
+                earlier, new = _forgetting(earlier, new, half)
+            rows = Tables((earlier, new))
         found = learn(known, rows, request, findings, (*fit.trail, step), progress=progress)
     *before, last = found.trail
     return replace(found, trail=(*before, replace(last, changes=_changes(fit.network, found.network))))
@@ -196,12 +206,12 @@ def _changes(before: Network, now: Network) -> tuple[str, ...]:
 # Forgetting -----------------------------------------------------------------------------------------------------------
 
 
-def _checked(forget: float | None) -> float | None:
-    if forget is None:
+def _checked(forget: float | str | None) -> float | None:
+    if forget is None or forget == "auto":
         return None
     if isinstance(forget, bool) or not isinstance(forget, int | float) or not isfinite(forget) or forget <= 0:
         raise OptionError(
-            f"forget is a number of rows above 0, after which an older row counts half; it is {forget!r}."
+            f"forget is a number of rows above 0, after which an older row counts half, or auto; it is {forget!r}."
         )
     return float(forget)
 
@@ -210,10 +220,35 @@ def _forgetting(earlier: Dataset, new: Dataset, half: float) -> tuple[Dataset, D
     """Rows of which each weighs 2^(−k / half) times as much, where k rows came after it."""
     ages = np.arange(len(new) - 1, -1, -1)
     recent = np.exp2(-ages / half) * (1.0 if new.weights is None else new.weights)
-    factor = 2.0 ** (-len(new) / half)
-    weights = factor * (np.ones(len(earlier)) if earlier.weights is None else earlier.weights)
-    counts = tuple(scaled(counts, factor) for counts in earlier.counted)
-    return replace(earlier, weights=weights, counted=counts), replace(new, weights=recent)
+    return _weighed(earlier, 2.0 ** (-len(new) / half)), replace(new, weights=recent)
+
+
+def _weighed(rows: Dataset, factor: float) -> Dataset:
+    if factor == 1.0:
+        return rows
+    weights = factor * (np.ones(len(rows)) if rows.weights is None else rows.weights)
+    return replace(rows, weights=weights, counted=tuple(scaled(counts, factor) for counts in rows.counted))
+
+
+def share_chances(network: Network, earlier: Dataset, new: Dataset, trail: Sequence[Step]) -> tuple[float, ...]:
+    """How probable it is that an earlier row should keep each share of its weight.
+
+    A share f is weighed by how well it predicts the new rows, p(f)·Π_j DirMult(n_j; 1/2 + f·m_j), where m_j and n_j are
+    the earlier and the new cases of a configuration j. p is what earlier updates found, or even: at first, and
+    with the probability `NEW_DRIFT` again, because a process may begin to drift.
+    """
+    layout = layout_for_counts(network)
+    before, now = count(layout, earlier), count(layout, new)
+    learned = next((np.array(step.share_chances) for step in reversed(trail) if step.share_chances), 1.0 / len(SHARES))
+    logs = np.log((1.0 - NEW_DRIFT) * learned + NEW_DRIFT / len(SHARES) + np.zeros(len(SHARES)))
+    for name in layout.names:
+        m, n = before.of(name), now.of(name)
+        seen = n.any(axis=1)
+        for place, share in enumerate(SHARES):
+            known = 0.5 + share * m[seen]
+            logs[place] += float((log_beta(known + n[seen]) - log_beta(known)).sum())
+    chances = np.exp(logs - logs.max())
+    return tuple((chances / chances.sum()).tolist())
 
 
 # Making it again ------------------------------------------------------------------------------------------------------
@@ -285,7 +320,7 @@ def _recorded_rows(fit: Fit, places: Sequence[Path]) -> tuple[TableLike | None, 
         return None, None, "It was made of statements alone."
     found = [_found(each, places) for each in tables]
     missing = [str(each) for each, path in zip(tables, found, strict=True) if path is None]
-    forgets = any(step.forget is not None for step in fit.trail)
+    forgets = any(step.forget is not None or step.kept < 1.0 for step in fit.trail)
     if not missing and not forgets:
         names = listing([table.name for table in tables])
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,7 +25,10 @@ def update(
         list[Path] | None,
         typer.Option("--knowledge", "-k", help="All statements that hold from now on; as before, if not given."),
     ] = None,
-    forget: Annotated[float | None, typer.Option(help="After how many newer rows a row counts half.")] = None,
+    forget: Annotated[
+        str | None,
+        typer.Option(help="After how many newer rows a row counts half; or auto: as well as it predicts new rows."),
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="The column that says how often each new row counts.")] = None,
     table_format: TableOptions = None,
     who: Annotated[str, typer.Option(help="Who updates, for `credo history`.")] = "",
@@ -57,7 +60,7 @@ def update(
         result = before.update(
             None if not data else data[0] if len(data) == 1 else data,
             tuple(knowledge) if knowledge else None,
-            forget=forget,
+            forget=_memory(forget),
             weights=weights,
             table_format=table_format,
             who=who,
@@ -79,6 +82,15 @@ def update(
     for change in result.trail[-1].changes:
         say(f"Changed most: {change}" if change == result.trail[-1].changes[0] else f"              {change}")
     say(f"The fit is in {target}. {rows_text(result, without_rows)}")
+
+
+def _memory(text: str | None) -> float | Literal["auto"] | None:
+    if text is None:
+        return None
+    try:
+        return "auto" if text == "auto" else float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text} is neither a number of rows nor auto.", param_hint="--forget") from None
 
 
 def history(fit: SavedFit, as_json: AsJson = False) -> None:

@@ -40,6 +40,8 @@ def details(step: Step) -> Iterator[str]:
         yield f"withdrawn: {text}"
     if step.forget is not None:
         yield f"older rows count half after {step.forget:g} newer ones"
+    if step.kept < 1.0:
+        yield f"rows from before count {step.kept:.0%} of what they did: so they predict the new ones best"
     for text in step.changes:
         yield f"changed: {text}"
 

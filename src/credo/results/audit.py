@@ -68,6 +68,10 @@ class Step:
         The statements that this step added and withdrew, as lines of the language.
     forget
         After how many rows an older row counts half; None where all rows count alike.
+    kept
+        How much of its weight each earlier row kept, where that was learned from how well these predict the new ones.
+    share_chances
+        How probable each such share was then (`credo.updating.SHARES`), for the next update.
     changes
         What changed most, as sentences; empty for the first step.
     version
@@ -85,6 +89,8 @@ class Step:
     added: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
     forget: float | None = None
+    kept: float = 1.0
+    share_chances: tuple[float, ...] = ()
     changes: tuple[str, ...] = ()
     version: str = ""
     seed: int = 0

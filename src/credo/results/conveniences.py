@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from credo.constraints.stage_costs import check_memory, reporting_page
 from credo.errors import OptionError
@@ -776,7 +776,7 @@ class FitConveniences:
         data: TableLike | Sequence[TableLike] | None = None,
         knowledge: KnowledgeSource | None = None,
         *,
-        forget: float | None = None,
+        forget: float | Literal["auto"] | None = None,
         weights: Weights | None = None,
         table_format: TableFormat | None = None,
         who: str = "",
@@ -793,7 +793,9 @@ class FitConveniences:
         knowledge
             All statements that hold from now on, as for `fit`; None leaves them as they are.
         forget
-            After how many newer rows a row counts half, for processes that change; None counts all rows alike.
+            After how many newer rows a row counts half, for processes that change; None counts all rows alike. With
+            `"auto"`, each earlier row counts as much as it helps to predict the new ones: all of it where nothing
+            changes, next to nothing after a jump.
         weights
             The column, or the numbers, that say how often each new row counts; if not given, the column as before.
         table_format
