@@ -23,10 +23,11 @@ import { Computing } from "./asking.jsx";
 import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
 import { Menu, itemsOfArrow, itemsOfPane, itemsOfVariable } from "./menu.jsx";
-import { at, chancesOf, countGiven, givenNow, labelOf, wordsFor } from "./names.js";
+import { LEAST, SMALL, haveAllPlaces, leastZoom } from "./name_places.js";
+import { at, chancesOf, countGiven, givenNow, knownOf, labelOf, wordsFor } from "./names.js";
 import { percent } from "./share/words.js";
 import { useStudio } from "./store.js";
-import { stretched } from "./stretch.js";
+import { stretched, unstretched } from "./stretch.js";
 
 const MOST_STATES = 12; // that a box shows
 const MOST_DRAWN = 400; // variables that are all drawn, so that moving the network draws nothing anew
@@ -40,7 +41,11 @@ const MOVING = 200; // milliseconds that it takes to bring something into sight
 const [LETTER, BESIDE_NAME] = [7.5, 78]; // pixels: of a name in one line; of what else is in that line
 const [THINNEST, THICKEST] = [1, 4.5]; // pixels, of arrows
 const PAN = 60; // pixels, of an arrow key
-const MARGINS = { top: "52px", bottom: "44px", x: 0.05 }; // for the field, the buttons and the legend around the network
+const MARGINS = { top: 52, bottom: 44, x: 0.05 }; // for the field, the buttons and the legend around the network
+const [MAP, SMALL_MAP] = [{ width: 200, height: 150 }, { width: 150, height: 112 }]; // pixels, where the network is never seen as a whole, and where it can be
+const BESIDE_MAP = 20; // pixels
+
+const asBox = (box) => box && { x: box[0], y: box[1], width: box[2], height: box[3] };
 
 // Everything that is drawn: arrows may go round the boxes.
 function bounds({ boxes, routes }) {
@@ -48,6 +53,19 @@ function bounds({ boxes, routes }) {
   const ys = Object.values(boxes).flatMap(([, y, , height]) => [y, y + height]);
   const [x, y] = [Math.min(...xs), Math.min(...ys)];
   return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}
+
+// The part of the page that the network fills.
+const roomIn = ({ width, height }) => ({ left: MARGINS.x * width, top: MARGINS.top, width: (1 - 2 * MARGINS.x) * width, height: height - MARGINS.top - MARGINS.bottom });
+const zoomToFit = (whole, room) => Math.min(room.width / whole.width, room.height / whole.height);
+
+// All of the network, or as much as is seen at a zoom around a point, without what is beyond its ends.
+function viewportFor(whole, room, least, [x, y], zoomOfPart) {
+  const fit = zoomToFit(whole, room);
+  const zoom = Math.min(LARGEST, fit >= least ? fit : Math.max(least, zoomOfPart));
+  const high = fit >= least ? room.height : room.height - MAP.height - BESIDE_MAP + MARGINS.bottom; // the map covers nothing at the lower end
+  const start = (wanted, from, size, at, seen) => (zoom * size <= seen ? at + (seen - zoom * size) / 2 - zoom * from : Math.max(at + seen - zoom * (from + size), Math.min(at - zoom * from, at + seen / 2 - zoom * wanted)));
+  return { x: start(x, whole.x, whole.width, room.left, room.width), y: start(y, whole.y, whole.height, room.top, high), zoom };
 }
 
 // Whether a part of it is out of sight, so that a map helps.
@@ -63,6 +81,12 @@ function keyOf(variable, numbers) {
   const value = (state) => at(numbers, state)?.[0];
   const state = order.length === 2 ? order[1] : order.reduce((best, each) => ((value(each) ?? 0) > (value(best) ?? 0) ? each : best), order[0]);
   return numbers && value(state) !== undefined ? { state, label: labelOf(variable, state), value: value(state) } : null;
+}
+
+// What is drawn of a network: variables, and groups that are folded, each with its box and what is written on it.
+function drawnIn(network, boxOf) {
+  const folded = Object.entries(network.groups ?? {}).map(([name, members]) => ({ name: GROUP + name, label: `+ ${name}`, group: { name, members }, parents: [] }));
+  return [...network.variables, ...folded].map((each) => ({ name: each.name, label: each.label, variable: each, ...boxOf(each.name) })).filter((each) => each.width);
 }
 
 export const arcId = (parent, child) => JSON.stringify([parent, child]);
@@ -306,8 +330,11 @@ function Flow() {
   const page = useStoreApi();
   const hasRoom = useStore((s) => s.width > 0);
   const { picture, there, back } = useMemo(() => {
-    const { width, height } = page.getState();
-    return stretched(drawn, bounds, { width: width * (1 - 2 * MARGINS.x), height: height - parseInt(MARGINS.top) - parseInt(MARGINS.bottom) }, FAR);
+    const room = roomIn(page.getState());
+    const wide = stretched(drawn, bounds, room, FAR);
+    const boxes = drawnIn(network, (name) => asBox(at(wide.picture.boxes, name)));
+    // What is not seen as a whole all the same stays as it is, so that more of it is seen.
+    return room.width > 0 && haveAllPlaces(boxes, zoomToFit(bounds(wide.picture), room)) ? wide : unstretched(drawn);
   }, [drawn, hasRoom]);
   // Boxes that somebody moved stay there, after a reload and after the next start too.
   const positions = useStudio((s) => s.arrangement.positions);
@@ -322,19 +349,15 @@ function Flow() {
   const [movedCount, setMovedCount] = useState(0);
   const boxOf = useCallback(
     (name) => {
-      const box = at(picture.boxes, name);
-      return box && { x: box[0], y: box[1], width: box[2], height: box[3], ...moved.current.get(name) };
+      const box = asBox(at(picture.boxes, name));
+      return box && { ...box, ...moved.current.get(name) };
     },
     [picture, movedCount, positions],
   );
   // From top to bottom and left to right, as the Tab key goes through them.
   const inOrder = useMemo(() => {
-    const [place, down] = [0, 1].map((axis) => (each) => at(picture.boxes, each.name)?.[axis] ?? 0);
-    const folded = Object.entries(network.groups ?? {})
-      .filter(([name]) => at(picture.boxes, GROUP + name))
-      .map(([name, members]) => ({ name: GROUP + name, group: { name, members }, parents: [] }));
-    const drawn = [...network.variables.filter((each) => at(picture.boxes, each.name)), ...folded];
-    return drawn.sort((a, b) => down(a) - down(b) || place(a) - place(b));
+    const drawn = drawnIn(network, (name) => asBox(at(picture.boxes, name)));
+    return drawn.sort((a, b) => a.y - b.y || a.x - b.x).map((each) => each.variable);
   }, [network, picture]);
   useEffect(() => {
     setNodes((old) => {
@@ -383,12 +406,22 @@ function Flow() {
   );
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
-  const whole = useMemo(() => bounds({ ...picture, boxes: Object.fromEntries(inOrder.map((each) => [each.name, Object.values(boxOf(each.name))])) }), [picture, inOrder, boxOf]);
+  const boxes = useMemo(() => drawnIn(network, boxOf), [network, boxOf]);
+  const whole = useMemo(() => bounds({ ...picture, boxes: Object.fromEntries(boxes.map((each) => [each.name, [each.x, each.y, each.width, each.height]])) }), [picture, boxes]);
+  const least = useMemo(() => leastZoom(boxes, FAR), [boxes]);
+  useEffect(() => {
+    if (flow.getZoom() < least) flow.zoomTo(least); // a box was moved to where its name has less room
+  }, [least, flow]);
   const beyond = useStore((s) => isBeyond(whole, s));
+  const isPart = useStore((s) => zoomToFit(whole, roomIn(s)) < least);
   const chosen = useStudio((s) => s.selected);
   const centre = (name, zoom) => {
     const box = boxOf(name);
     if (box) flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom, duration: MOVING });
+  };
+  const showMost = () => {
+    const { width, height, transform: [left, top, zoom] } = page.getState();
+    flow.setViewport(viewportFor(whole, roomIn({ width, height }), least, [(width / 2 - left) / zoom, (height / 2 - top) / zoom], least));
   };
   // The arrow keys pan, plus and minus zoom, and zero shows everything.
   const chosenNames = () => nodes.filter((each) => each.selected && each.type === "variable").map((each) => each.id);
@@ -405,7 +438,7 @@ function Flow() {
     if (right || down) flow.setViewport({ x: x + PAN * right, y: y + PAN * down, zoom });
     else if (event.key === "+" || event.key === "=") flow.zoomIn();
     else if (event.key === "-") flow.zoomOut();
-    else if (event.key === "0") flow.fitView({ padding: MARGINS });
+    else if (event.key === "0") showMost();
     else if (event.key === "Escape" && useStudio.getState().focus) useStudio.getState().focusOn(null);
     else if ((event.key === "Delete" || event.key === "Backspace") && !event.target.closest(".node")) {
       const chosenNodes = chosenNames();
@@ -439,9 +472,11 @@ function Flow() {
     });
   };
   useEffect(() => {
-    const timer = setTimeout(async () => {
-      await flow.fitBounds(bounds(picture), { padding: MARGINS });
-      if (flow.getZoom() > LARGEST) await flow.fitView({ padding: MARGINS, maxZoom: LARGEST });
+    // Where not all of it is seen, it begins around the variable that is asked about, in letters that one reads at once.
+    const timer = setTimeout(() => {
+      const start = boxes.find((each) => each.name === chosen) ?? boxes[0];
+      const at = [start.x + start.width / 2, start.y + start.height / 2];
+      flow.setViewport(viewportFor(whole, roomIn(page.getState()), least, at, (least * SMALL) / LEAST));
     }, 30);
     return () => clearTimeout(timer);
   }, [picture, flow]);
@@ -517,7 +552,12 @@ function Flow() {
         {impossible && <span className="problem" role="alert">{impossible}</span>}
         {!impossible && unused?.length > 0 && <span className="note" role="status">Not used, because it was learned otherwise: {unused.map(words.name).join(", ")}</span>}
       </Panel>
-      <Controls showInteractive={false} position="top-right" orientation="horizontal" fitViewOptions={{ padding: MARGINS }}>
+      <Controls showInteractive={false} position="top-right" orientation="horizontal" showFitView={false}>
+        <ControlButton title="All of it, or as much as the names have room for" aria-label="Fit View" onClick={showMost}>
+          <svg viewBox="0 0 32 30" aria-hidden="true">
+            <path d="M3 3h8v3H6v5H3zM29 3v8h-3V6h-5V3zM3 27v-8h3v5h5v3zM29 27h-8v-3h5v-5h3z" />
+          </svg>
+        </ControlButton>
         <ControlButton title="Full screen" aria-label="Full screen" onClick={(event) => fillScreen(event.currentTarget.closest(".canvas"))}>
           ⤢
         </ControlButton>
@@ -530,7 +570,7 @@ function Flow() {
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
         defaultViewport={network.variables.length > MOST_DRAWN ? FROM_AFAR : undefined}
-        minZoom={0.02}
+        minZoom={least}
         maxZoom={2}
         nodesFocusable={false}
         edgesFocusable
@@ -556,8 +596,20 @@ function Flow() {
       >
         <Background gap={24} size={1} />
         {bare && <FarArrows edges={edges} boxOf={boxOf} />}
-        {far && <FarNames variables={inOrder} boxOf={boxOf} keyOf={keyOf} />}
-        {isLarge && beyond && <MiniMap pannable zoomable position="bottom-left" style={{ width: 150, height: 112 }} ariaLabel="Map of the network" nodeColor="var(--bar)" />}
+        {far && <FarNames boxes={boxes} keyOf={keyOf} />}
+        {(isLarge || isPart) && beyond && (
+          <MiniMap
+            pannable
+            zoomable
+            position="bottom-left"
+            style={isPart ? MAP : SMALL_MAP}
+            ariaLabel="Map of the network"
+            nodeColor={({ id }) => (id === chosen || knownOf(given, id).length ? "var(--accent)" : "var(--bar)")}
+            maskStrokeColor="var(--accent)"
+            maskStrokeWidth={1.5}
+            onClick={(_, { x, y }) => flow.setCenter(x, y, { zoom: flow.getZoom(), duration: MOVING })}
+          />
+        )}
         <Panel position="top-right" className="export">
           <details>
             <summary aria-label="Save the picture">⤓</summary>

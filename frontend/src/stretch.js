@@ -29,12 +29,14 @@ function stretchedGaps(boxes, factor) {
   return [through(0, 1), through(1, 0)];
 }
 
-// The picture for a part of the page, with where its points are in it, and the other way round.
+// A picture as it is, with where its points are in it, and the other way round.
+export const unstretched = (picture) => ({ picture, there: (point) => point, back: (point) => point });
+
+// The picture for a part of the page, in the same way.
 export function stretched(picture, bounds, { width, height }, far) {
   const own = bounds(picture);
   const [wide, high] = [width / own.width, height / own.height];
-  const same = ([x, y]) => [x, y];
-  if (!(Math.min(wide, high) < far) || !(width > 0 && height > 0)) return { picture, there: same, back: same };
+  if (!(Math.min(wide, high) < far) || !(width > 0 && height > 0)) return unstretched(picture);
   const factor = wide > high ? Math.min(FURTHEST.x, wide / high) : 1;
   const [down, up] = wide < high ? stretchedGaps(Object.values(picture.boxes), Math.min(FURTHEST.y, high / wide)) : [(y) => y, (y) => y];
   const there = ([x, y]) => [factor * x, down(y)];

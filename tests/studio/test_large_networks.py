@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 import credo
 from credo import write_network
 from credo.testing import made_up_network
+from tests.helpers.published import PUBLISHED_NETWORKS
 from tests.studio.harness import Tab, opened_tab
 
 WINDOW = {"viewport": {"width": 1280, "height": 800}}
@@ -100,32 +102,14 @@ WORDS = [
 def test_long_names_of_many_variables_have_a_place_of_their_own(
     chromium: Browser, tmp_path: Path, width: int, height: int
 ) -> None:
-    network = made_up_network(80, (2, 3), (0.3, 0.5, 0.2), seed=3)
-    called = {
-        name: "_".join(WORDS[(3 * k + j) % len(WORDS)] for j in range(1 + k % 4)) + str(k)
-        for k, name in enumerate(network.names)
-    }
-    assert max(map(len, called.values())) > 35
-    long = credo.Network(
-        {called[name]: network.states(name) for name in network.names},
-        {called[name]: [called[parent] for parent in network.parents[name]] for name in network.names},
-    )
+    long = _long_network(80)
     write_network(long, tmp_path / "long.bif")
     window = {"viewport": {"width": width, "height": height}}
     with opened_tab(chromium, tmp_path.resolve(), window, "long.bif", None) as tab:
-        page = tab.page
-        expect(page.locator(".far-names span").first).to_be_visible()
-        page.wait_for_timeout(300)  # the network comes into sight
-        assert page.evaluate(CUT_OFF) == [len(long), []]
-        assert page.evaluate(OVERLAPS) == 0
-        seen = page.evaluate(WHOLE_NAMES)
-        assert set(seen) == set(long.names)
-        assert min(seen.values()) >= 6.49  # pixels, of their letters
-        expect(page.locator(".unnamed")).to_have_count(0)
-        for _ in range(3):
-            page.get_by_role("button", name="Zoom Out").click()
-        hidden = len(long) - page.locator(".far-names span").count()
-        expect(page.locator(".unnamed")).to_contain_text(f"{hidden} of {len(long)} names are hidden")
+        expect(tab.page.locator(".far-names span").first).to_be_visible()
+        tab.page.wait_for_timeout(300)  # the network comes into sight
+        assert tab.page.evaluate(CUT_OFF) == [len(long), []]
+        assert_names_are_whole_at_every_zoom(tab.page, long.names)
 
 
 WHOLE_NAMES = """() => {
@@ -135,6 +119,129 @@ WHOLE_NAMES = """() => {
   const names = [...document.querySelectorAll('.far-names span')];
   return Object.fromEntries(names.map((each) => [nameOf(each), lettersOf(each)]));
 }"""
+
+UNNAMED = """() => {
+  const rectOf = (each) => each.getBoundingClientRect();
+  const nameOf = (each) => [...each.querySelectorAll('b')].map((line) => line.textContent).join('');
+  const spans = new Map([...document.querySelectorAll('.far-names span')].map((each) => [nameOf(each), rectOf(each)]));
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const isNamed = (box) => spans.has(box.dataset.id) && meet(spans.get(box.dataset.id), rectOf(box));
+  const boxes = [...document.querySelectorAll('.react-flow__node')];
+  return boxes.filter((box) => !isNamed(box)).map((box) => box.dataset.id);
+}"""
+
+CUT_IN_BOXES = """() => {
+  const isCut = (each) => each.scrollWidth > each.clientWidth + 1 || each.textContent.includes('…');
+  return [...document.querySelectorAll('.node .name span')].filter(isCut).map((each) => each.textContent);
+}"""
+
+
+def assert_names_are_whole_at_every_zoom(page: Page, names: Sequence[str]) -> None:
+    """From the smallest zoom on, until boxes show their names themselves: none is missing, cut, tiny or covered."""
+    page.locator(".canvas").focus()
+    for _ in range(30):
+        if page.get_by_role("button", name="Zoom Out").is_disabled():
+            break
+        page.keyboard.press("-")
+        page.wait_for_timeout(50)
+    expect(page.get_by_role("button", name="Zoom Out")).to_be_disabled()
+    for _ in range(30):
+        if not page.locator(".far-names").count():
+            break
+        seen = page.evaluate(WHOLE_NAMES)
+        assert set(seen) == set(names)
+        assert min(seen.values()) >= 6.49  # pixels, of their letters
+        assert page.evaluate(OVERLAPS) == 0
+        assert page.evaluate(UNNAMED) == []
+        page.keyboard.press("+")
+        page.wait_for_timeout(100)
+    expect(page.locator(".far-names")).to_have_count(0)
+    assert page.locator(".node .name span").count() > 0
+    assert page.evaluate(CUT_IN_BOXES) == []
+
+
+def _long_network(variables: int) -> credo.Network:
+    """A made-up network, every fourth name of which is longer than 35 letters."""
+    network = made_up_network(variables, (2, 4), (0.3, 0.5, 0.2), seed=3)
+    called = {
+        name: "_".join(WORDS[(3 * k + j) % len(WORDS)] for j in range(1 + k % 4)) + str(k)
+        for k, name in enumerate(network.names)
+    }
+    assert max(map(len, called.values())) > 35
+    return credo.Network(
+        {called[name]: network.states(name) for name in network.names},
+        {called[name]: [called[parent] for parent in network.parents[name]] for name in network.names},
+    )
+
+
+SIZES = {"alarm": 37, "hailfinder": 56, "andes": 223, "diabetes": 413, "link": 724}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [800, 1200, 1440])
+@pytest.mark.parametrize("name", SIZES)
+def test_no_name_of_a_published_network_vanishes(chromium: Browser, tmp_path: Path, name: str, width: int) -> None:
+    """Where they are not there, of a network that is as large."""
+    files = [PUBLISHED_NETWORKS / f"{name}.bif", PUBLISHED_NETWORKS / f"{name}.bif.gz"]
+    found = next((file for file in files if file.exists()), None)
+    network = _long_network(SIZES[name]) if found is None else credo.read_network(found)
+    write_network(network, tmp_path / "large.bif")
+    dark = "dark" if width == 1200 else "light"
+    window = {"viewport": {"width": width, "height": 900}, "color_scheme": dark}
+    with opened_tab(chromium, tmp_path.resolve(), window, "large.bif", None) as tab:
+        expect(tab.page.locator(".far-names span").first).to_be_visible()
+        tab.page.wait_for_timeout(500)
+        assert_names_are_whole_at_every_zoom(tab.page, network.names)
+        assert tab.complaints == []
+
+
+def test_what_is_not_seen_as_a_whole_begins_around_the_chosen_variable(chromium: Browser, tmp_path: Path) -> None:
+    network = _long_network(260)
+    write_network(network, tmp_path / "large.bif")
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
+        page = tab.page
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.wait_for_timeout(300)
+        selected = page.locator(".far-names .selected")
+        expect(selected).to_be_in_viewport()
+        canvas, minimap = page.locator(".canvas").bounding_box(), page.locator(".react-flow__minimap")
+        own, of_map = selected.bounding_box(), minimap.bounding_box()
+        assert canvas is not None
+        assert own is not None
+        assert of_map is not None
+        assert canvas["y"] <= own["y"]
+        assert own["x"] >= of_map["x"] + of_map["width"] or own["y"] + own["height"] <= of_map["y"]
+        frame = page.evaluate(VIEWPORT)
+        minimap.click(position={"x": of_map["width"] * 0.5, "y": of_map["height"] * 0.9})
+        page.wait_for_timeout(500)
+        assert page.evaluate(VIEWPORT) != frame  # a click on the map goes there
+        page.get_by_role("button", name="Fit View").click()
+        page.wait_for_timeout(300)
+        expect(page.get_by_role("button", name="Zoom Out")).to_be_disabled()
+        assert set(page.evaluate(WHOLE_NAMES)) == set(network.names)
+        assert tab.complaints == []
+
+
+VIEWPORT = "() => document.querySelector('.react-flow__viewport').style.transform"
+
+
+def test_a_box_that_is_moved_over_another_one_keeps_its_name(chromium: Browser, tmp_path: Path) -> None:
+    network = _long_network(40)
+    write_network(network, tmp_path / "large.bif")
+    with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
+        page = tab.page
+        expect(page.locator(".far-names span").first).to_be_visible()
+        page.wait_for_timeout(300)
+        one, other = (page.locator(".react-flow__node").nth(place).bounding_box() for place in (5, 20))
+        assert one is not None
+        assert other is not None
+        page.mouse.move(one["x"] + one["width"] / 2, one["y"] + one["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(other["x"] + other["width"] / 2 + 4, other["y"] + other["height"] / 2 + 3, steps=4)
+        page.mouse.up()
+        page.wait_for_timeout(300)
+        assert set(page.evaluate(WHOLE_NAMES)) == set(network.names)
+
 
 OUT_OF_SIGHT = """() => {
   const room = document.querySelector('.canvas').getBoundingClientRect();
@@ -233,7 +340,8 @@ def test_a_very_large_network_is_drawn_without_what_nobody_can_see(chromium: Bro
     with opened_tab(chromium, tmp_path.resolve(), WINDOW, "large.bif", None) as tab:
         page = tab.page
         expect(page.locator(".far-arrows path").first).to_be_attached()
-        expect(page.locator(".react-flow__node")).to_have_count(450)
+        assert 20 < page.locator(".react-flow__node").count() < 450  # what is in sight
+        expect(page.locator(".react-flow__minimap-node")).to_have_count(450)
         assert page.locator(".state").count() == page.locator(".react-flow__edge").count() == 0
         page.add_init_script(f"({COUNT_STATES})()")
         page.reload()
