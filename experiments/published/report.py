@@ -40,10 +40,27 @@ them the command runs on random ones. The page is written from stored results by
   half while this study ran, but both halves were at hand before, and some of the networks are in everybody's papers.
 - `influences`: all true statements "parent raises (lowers) child". `missing`: 30% of all values, completely at random.
 - Rivals: `laplace` adds one to every count, `bdeu1` and `bdeu10` have equivalent sample sizes 1 and 10 (with missing
-  values by EM); `pyagrum` is pyAgrum's EM with one added; `hierarchical` [Azzimonti, Corani and Zaffalon, 2019],
-  `shrunk` (hierarchical Dirichlet shrinkage [Dombowsky and Dunson, 2025], with hyperparameters that had to be guessed)
-  and `hdp` [Petitjean, Buntine, Webb and Zaidi, 2018] take complete rows alone and know no statements; `qmapc` is
-  [guo]'s method.
+  values by EM). `hierarchical` [Azzimonti, Corani and Zaffalon, 2019], `shrunk` (hierarchical Dirichlet shrinkage
+  [Dombowsky and Dunson, 2025], with hyperparameters that had to be guessed) and `hdp` [Petitjean, Buntine, Webb and
+  Zaidi, 2018] take complete rows alone and know no statements.
+- Packages: `pyagrum` is pyAgrum's EM with one added; `pgmpy` (BDeu, sample size 10) and `bnlearn` (R; its `bayes` with
+  an imaginary sample size of 1) learn each CPT from rows that are complete in its variables; `bnlearn hard-em` imputes.
+  From complete rows they learn what `laplace`, `bdeu10` and `bdeu1` do, which tests show. pgmpy's own EM is for
+  variables that are never observed. `bnlearn hdir` wants one variable that is a parent of all others; here it learns CPT
+  by CPT, with configurations of parents as its groups.
+- Rivals that know statements, with what had to be guessed, since of most papers no full text was at hand: `qmap` and
+  `qmapc` [guo]; `fcqmap` [Guo and others, 2017] replaces qmap's data estimate by one under which qmap's result satisfies
+  the statements (guessed: this reading of "further constrained", and that the sample size is cross-validated); `camap`
+  [Di, Wang, He and Guo, 2021] takes the best sample size in cross-validation among those at which statements hold
+  (guessed: the prior's shape, the mean of what they allow, and the grid of sizes); `mplc` [Zhou, Fenton and Neil, 2014]
+  is the mean of an auxiliary network in which numbers are uniform, counts binomial, and statements observed (guessed:
+  statements between configurations, as in their later MPL-EC); `cpb` [Ru, Gao, Wang and Liu, 2023] adds rows drawn from
+  CPTs made of rows and statements (guessed: the constrained mode, nine times as many rows, one added to every count);
+  `irem` [Masegosa, Feelders and van der Gaag, 2016] is EM with an isotonic regression as its M-step, and knows
+  influences alone (guessed: one added to every count).
+- `wrong-10`, `wrong-20`: of five statements a variable, this share is made wrong: reversed, or a range that misses the
+  truth by 10 to 30 points. `credo` doubts all of them, with a reliability that it learns; `left out` is credo told which
+  ones are wrong; `trusting` is credo without doubt. It and rivals, none of which doubts, leave out what is in conflict.
 """
 
 

@@ -6,28 +6,30 @@ Data, statements and questions depend on the network, the number of rows and the
 from __future__ import annotations
 
 import contextlib
-import tempfile
-import time
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from zlib import crc32
 
 import polars as pl
 
 import credo
+from credo.estimation.method import Method
 from credo.knowledge.query import Query
-from credo.knowledge.statements import Statement
+from credo.knowledge.statements import Influence, Statement
 from credo.model.network import Network
 from credo.questions.question_draws import why_no_interval
 from credo.testing import with_missing_values
 from credo.types import Numbers
 from experiments.guo.wrong import consistent
 from experiments.prior.rivals import backing_off, hierarchical, shrunk
+from experiments.published.constrained import CONSTRAINED, bootstrapped, known
+from experiments.published.isotonic import isotonic_em
 from experiments.published.measures import KINDS, LEVELS, MEASURES, accuracy, coverage, random_queries, within
 from experiments.published.networks import family_of, true_network
+from experiments.published.packages import by_bnlearn, by_pgmpy, by_pyagrum, installed
 from experiments.published.statements import all_influences, expert_statements, with_wrong
 from experiments.running import Job, Record
 
@@ -67,8 +69,10 @@ CONDITIONS = {
 MAIN_CONDITIONS = ("none", "influences", "none-missing", "influences-missing")
 PRIORS: Mapping[str, float | str] = {"laplace": 1.0, "bdeu1": "bdeu:1", "bdeu10": "bdeu:10"}
 SAMPLED = ("hierarchical", "shrunk", "hdp")  # of complete rows alone
-INTERPOLATED = ("qmap", "qmapc")
-METHODS = ("credo", "left out", *PRIORS, "pyagrum", *INTERPOLATED, *SAMPLED)
+KNOWING = ("qmap", "qmapc", *CONSTRAINED, "cpb", "irem")  # rivals that know statements
+FOR_DOUBT = ("left out", "trusting")  # credo where some statements are wrong
+OF_INCOMPLETE = ("pyagrum", "pgmpy", "bnlearn", "bnlearn hard-em")  # which learn what others do from complete rows
+METHODS = ("credo", *FOR_DOUBT, *PRIORS, *OF_INCOMPLETE, "bnlearn hdir", *SAMPLED, *KNOWING)
 KEY = ("network", "rows", "draw", "condition", "method")
 COLUMNS = (
     *(*KEY, "family", "statements", "status", "message", "seconds", "megabytes", *MEASURES),
@@ -91,7 +95,7 @@ def run_trial(job: Job) -> list[Record]:
     record |= dict(zip(KEY, job, strict=True)) | {"family": family_of(name), "statements": len(statements)}
     learn = learners(truth, frame, statements, right, condition, draw)[method]
     before = _reset_peak()
-    started = time.process_time()
+    started = _processor_time()
     try:
         learned = learn()
         record |= _spent(started, before)
@@ -107,7 +111,12 @@ def rounded(value: object) -> object:
 
 
 def _spent(started: float, before: float | None) -> Record:
-    return {"seconds": time.process_time() - started, "megabytes": _grown(before)}
+    return {"seconds": _processor_time() - started, "megabytes": _grown(before)}
+
+
+def _processor_time() -> float:
+    """Seconds of this process and of those that it waited for: R is one."""
+    return sum(os.times()[:4])
 
 
 def learners(
@@ -120,78 +129,62 @@ def learners(
 ) -> dict[str, Learner]:
     """Every method that can learn from these data, by name; rivals that know no statements leave them out.
 
-    Where some statements are wrong, `credo` doubts all of them, `left out` is told which ones are wrong, and `qmap` and
-    `qmapc` leave out members of conflicts alone.
+    Where some statements are wrong, `credo` doubts all of them, and `left out` is told which ones are wrong. All that
+    cannot doubt, `trusting` among them, is credo without doubt, leave out members of conflicts alone.
     """
     structure, doubted = truth.without_cpts(), CONDITIONS[condition].wrong > 0.0
     fit = partial(credo.fit, structure, frame, seed=seed)
+    kept = partial(consistent, structure, statements) if doubted else lambda: statements
     found: dict[str, Learner] = {
         "credo": partial(fit, credo.Knowledge(structure, statements), doubt=doubted),
-        **{name: partial(fit, method="map", prior=prior) for name, prior in PRIORS.items()},
-        **{name: partial(_interpolated, fit, structure, statements, name, doubted) for name in INTERPOLATED},
-    }
-    found |= {
         "left out": partial(fit, credo.Knowledge(structure, right)),
-        "pyagrum": partial(_by_pyagrum, structure, frame),
+        "trusting": lambda: fit(credo.Knowledge(structure, kept())),
+        **{name: partial(fit, method="map", prior=prior) for name, prior in PRIORS.items()},
+        "pyagrum": partial(by_pyagrum, structure, frame),
+        "pgmpy": partial(by_pgmpy, structure, frame),
+        "bnlearn": partial(by_bnlearn, structure, frame, "bayes"),
+        "bnlearn hard-em": partial(by_bnlearn, structure, frame, "hard-em"),
+        "bnlearn hdir": partial(by_bnlearn, structure, frame, "hdir"),
         "hierarchical": partial(_sampled, hierarchical, structure, frame, seed),
         "shrunk": partial(_sampled, shrunk, structure, frame, seed),
         "hdp": partial(_sampled, backing_off, structure, frame, seed),
+        "qmap": lambda: fit(credo.Knowledge(structure, kept()), method="qmap"),
+        "qmapc": lambda: fit(credo.Knowledge(structure, kept()), method="qmapc"),
+        **{name: partial(_by_method, fit, structure, kept, method) for name, method in CONSTRAINED.items()},
+        "cpb": lambda: bootstrapped(fit, structure, frame, kept(), seed),
+        "irem": lambda: _by_isotonic_em(fit, structure, kept()),
     }
     return {name: found[name] for name in methods_of(condition)}
 
 
 def methods_of(condition: str) -> list[str]:
-    """The methods that can learn under a condition.
+    """The methods that can learn under a condition, if what they need is installed.
 
-    Those without statements are run where there are none; Laplace and BDeu everywhere, for comparison. pyAgrum learns
-    the same as Laplace from complete rows, and is run where values are missing, if it is installed.
+    Laplace and BDeu are run everywhere, for comparison; other methods that know no statements where there are none.
     """
-    chosen, unable = CONDITIONS[condition], set[str]()
-    if not chosen.wrong:
-        unable.add("left out")
-    if condition != "none":
-        unable.update(SAMPLED)
-    if condition != "none-missing" or find_spec("pyagrum") is None:
-        unable.add("pyagrum")
-    if condition in ("none", "none-missing"):
-        unable.update(INTERPOLATED)
-    return [name for name in METHODS if name not in unable]
+    chosen, wanted = CONDITIONS[condition], {"credo", *PRIORS}
+    if chosen.wrong:
+        wanted.update(FOR_DOUBT)
+    if condition == "none":
+        wanted.update(SAMPLED, {"bnlearn hdir"} & set(installed()))
+    elif condition == "none-missing":
+        wanted.update(set(OF_INCOMPLETE) & set(installed()))
+    else:
+        wanted.update(KNOWING)
+    return [name for name in METHODS if name in wanted]
 
 
-def _by_pyagrum(structure: Network, frame: pl.DataFrame) -> Network:
-    """EM with one added to every count; names and labels are numbered, because pyAgrum reads data from a text file."""
-    import pyagrum
-
-    short = {name: f"v{number}" for number, name in enumerate(structure.names)}
-    states = {short[name]: [str(k) for k in range(len(structure.states(name)))] for name in structure.names}
-    parents = {short[name]: [short[each] for each in structure.parents[name]] for name in structure.names}
-    model = Network(states, parents).to_pyagrum()
-    codes = frame.select(
-        pl.col(name)
-        .cast(pl.String)
-        .replace_strict(dict(zip(structure.states(name), states[own], strict=True)))
-        .alias(own)
-        for name, own in short.items()
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.csv"
-        codes.write_csv(file, null_value="?")
-        learner = pyagrum.BNLearner(str(file), model, ["?"])
-        learner.useSmoothingPrior(1.0)
-        learner.useEM(1e-4)
-        learned = Network.from_pyagrum(learner.learnParameters(model.dag()))
-    cpts = {}
-    for name, own in short.items():
-        axes = (*learned.parents[own], own)
-        cpts[name] = learned.cpt_array(own).transpose([axes.index(each) for each in (*parents[own], own)])
-    return structure.with_cpts(cpts)
-
-
-def _interpolated(
-    fit: Callable[..., credo.Fit], structure: Network, statements: list[Statement], method: str, doubted: bool
+def _by_method(
+    fit: Callable[..., credo.Fit], structure: Network, kept: Callable[[], list[Statement]], method: Method
 ) -> credo.Fit:
-    kept = consistent(structure, statements) if doubted else statements
-    return fit(credo.Knowledge(structure, kept), method=method)
+    with known(method) as name:
+        return fit(credo.Knowledge(structure, kept()), method=name)
+
+
+def _by_isotonic_em(fit: Callable[..., credo.Fit], structure: Network, statements: list[Statement]) -> credo.Fit:
+    influences = [each for each in statements if isinstance(each, Influence)]
+    with known(isotonic_em(structure, influences)) as name:
+        return fit(credo.Knowledge(structure, influences), method=name)
 
 
 def _sampled(model: Callable[..., dict[str, Numbers]], structure: Network, frame: pl.DataFrame, seed: int) -> Network:
