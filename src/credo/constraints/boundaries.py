@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from credo.constraints.constraint_set import LinearConstraints, NetworkConstraint
     from credo.model.layout import Layout
 
-ROOM = 1e-12  # a difference from the smallest value that is rounding
+ROOM = 1e-15  # a difference from the smallest value that is rounding
 
 
 def without_room(linear: LinearConstraints, layout: Layout) -> Flags:

@@ -76,19 +76,67 @@ class LinearConstraints(Sequence[LinearConstraint]):
             np.array([each.scale for each in constraints], dtype=np.float64),
         )
 
-    @property
-    def equality_widths(self) -> Numbers:
+    def equality_widths(self, share: float = EQUALITY_SHARE) -> Numbers:
         """How far from equal the sides of each equality may be in draws, (constraints,); 0 for inequalities.
 
-        A probability that must be 3e-9 is within a hundredth of that.
+        It is 0.002, but no more than this share of the number that a sum of probabilities must have, nor of what a
+        single one lacks to 1. See `drawn` for comparisons.
         """
         widths = np.where(self.equality, EQUALITY_WIDTH, 0.0)
-        single = self.equality & (np.diff(self.starts) == 1)
-        firsts = self.starts[:-1][single]
-        value = self.bounds[single] / self.coefficients[firsts]
-        room = EQUALITY_SHARE * np.minimum(value, 1.0 - value) * np.abs(self.coefficients[firsts])
-        widths[single] = np.where(room > 0.0, np.minimum(widths[single], room), widths[single])
+        full = self.lengths > 0
+        if not (full & self.equality).any():
+            return widths
+        firsts = self.starts[:-1][full]
+        least, most = np.minimum.reduceat(self.coefficients, firsts), np.maximum.reduceat(self.coefficients, firsts)
+        value = np.abs(self.bounds[full])
+        lacking = np.where(self.lengths[full] == 1, np.maximum(np.abs(least), np.abs(most)) - value, np.inf)
+        room = share * np.minimum(value, lacking)
+        is_narrow = self.equality[full] & (least * most > 0.0) & (room > 0.0)
+        widths[full] = np.where(is_narrow, np.minimum(widths[full], room), widths[full])
         return widths
+
+    def drawn(self, share: float = 1.0, doubted: Flags | None = None) -> LinearConstraints:
+        """The inequalities that draws hold. For an equality l = r, with this share of its width w,
+
+            l − r ≤ w,    r − l ≤ w,    and where both sides have parameters    l − r ≤ l/100,    r − l ≤ r/100.
+
+        Those that are `doubted` have w = 0.002: chains find nothing that is much narrower.
+        """
+        if not self.equality.any():
+            return self
+        doubted = np.zeros(len(self), dtype=np.bool_) if doubted is None else doubted
+        widths = share * np.where(doubted, EQUALITY_WIDTH, self.equality_widths())
+        compared = self.equality & ~doubted
+        for sign in (1.0, -1.0):
+            found = np.bincount(self.entry_constraints, sign * self.coefficients > 0.0, len(self))
+            compared &= found > 0
+        return self._as_ranges(self.equality, widths, compared, share * EQUALITY_SHARE)
+
+    def compared_with_data(self) -> LinearConstraints:
+        """The same with equalities to small numbers as the ranges as which they are compared with data.
+
+        Within 0.002 nothing would contradict that a probability is 1e-9: it is read as at most twice that. So are
+        numbers near 1, by what they lack to it.
+        """
+        widths = self.equality_widths(share=1.0)
+        chosen = self.equality & (widths < EQUALITY_WIDTH)
+        return self._as_ranges(chosen, widths, np.zeros_like(chosen), 0.0) if chosen.any() else self
+
+    def _as_ranges(self, chosen: Flags, widths: Numbers, compared: Flags, narrow: float) -> LinearConstraints:
+        """Some equalities l = r as |l − r| ≤ w, and those `compared` also as |l − r| ≤ narrow · max(l, r)."""
+        parts, numbers = [self.take(~chosen)], [np.flatnonzero(~chosen)]
+        for sign, own in ((1.0, chosen), (-1.0, chosen), (1.0, compared), (-1.0, compared)):
+            given = self.take(own)
+            coefficients, bounds = sign * given.coefficients, sign * given.bounds
+            if own is chosen:
+                bounds = bounds + widths[own]
+            else:
+                coefficients = np.where(coefficients > 0.0, (1.0 - narrow) * coefficients, coefficients)
+                bounds = bounds + narrow * np.maximum(-bounds, 0.0)
+            is_equality = np.zeros(len(given), dtype=np.bool_)
+            parts.append(replace(given, coefficients=coefficients, bounds=bounds, equality=is_equality))
+            numbers.append(np.flatnonzero(own))
+        return joined(parts).take(np.argsort(np.concatenate(numbers), kind="stable"))
 
     @property
     def hard(self) -> Flags:

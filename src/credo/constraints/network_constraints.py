@@ -23,6 +23,7 @@ from credo.knowledge.statements import Approximation, Comparison
 from credo.model.expansion import Expansion
 from credo.tolerances import DECIMAL_ROUNDING
 
+NEARLY_ONE = 0.99
 Key = int | NetworkProbability  # a parameter, or a probability that depends on several CPTs
 
 
@@ -90,7 +91,7 @@ def _add(
     if not equality and sum(max(value, 0.0) for value in coefficients.values()) <= bound:
         builder.add_constant(0.0, number, confidence=statement.confidence)  # such as P(…) ≤ 1
         return
-    own = list(coefficients.items())
+    own, bound = _by_what_is_rare(list(coefficients.items()), bound, expansion)
     whole = NetworkConstraint(
         tuple((value, key) for key, value in own if isinstance(key, NetworkProbability)),
         tuple(key for key, _ in own if isinstance(key, int)),
@@ -101,6 +102,18 @@ def _add(
         statement.confidence,
     )
     builder.network_constraints += map(_scaled, separated_network_constraint(whole, builder.layout, expansion.network))
+
+
+def _by_what_is_rare(
+    own: list[tuple[Key, float]], bound: float, expansion: Expansion
+) -> tuple[list[tuple[Key, float]], float]:
+    """One probability that must be nearly 1, by that of the opposite: P(x) ≥ 1 − 1e-9 is P(not x) ≤ 1e-9."""
+    (key, coefficient), *others = own
+    if others or isinstance(key, int) or len(key.events) != 1 or not NEARLY_ONE <= bound / coefficient < 1.0:
+        return own, bound
+    name, states = key.events[0]
+    opposite = tuple(state for state in range(len(expansion.network.states(name))) if state not in states)
+    return [(replace(key, events=((name, opposite),)), -coefficient)], bound - coefficient
 
 
 def _scaled(given: NetworkConstraint) -> NetworkConstraint:

@@ -29,7 +29,7 @@ from credo.findings import Finding
 from credo.statistics.network_statements import NetworkStatements
 from credo.types import Flags, Indices, Numbers
 
-EXACT = 1e-12  # by which a bound may differ from zero or one
+EXACT = 1e-15  # by which a bound may differ from zero or one
 ZEROS = "zeros"
 TRIES = 30  # choices of states that stay possible, where zeros of others would leave a distribution none
 # In which order zeros are left out that are not needed, of conditions, others and events: what comes

@@ -52,7 +52,7 @@ def bind_network_constraints(
     """
     _require_possible(steps, relaxed)
     statements = steps.statements
-    if excesses_of(steps.values_at(relaxed), statements.equality).max(initial=0.0) <= HOLDS:
+    if (excesses_of(steps.values_at(relaxed), statements.equality) / statements.sizes).max(initial=0.0) <= HOLDS:
         return None
     if start is not None and steps.holds_at(start):
         return _from_m_step(steps, np.where(steps.about, start, relaxed))  # the rest of `relaxed` is at its optimum
@@ -93,7 +93,7 @@ def _best(ends: Sequence[NetworkStepsEnd]) -> NetworkStepsEnd:
 
 def _from_m_step(steps: NetworkSteps, start: Numbers) -> NetworkStepsEnd:
     values = steps.values_at(start)
-    here = NetworkStepsEnd(start, [], steps.value(start, values), float(steps.missed(values).max(initial=0.0)))
+    here = NetworkStepsEnd(start, [], steps.value(start, values), steps.worst(values))
     found = steps.descend(start, EM_STEPS, ROUGH_PROGRESS)
     return found if found is not None and found.holds and found.value <= here.value else here
 
@@ -105,7 +105,7 @@ def _point(steps: NetworkSteps, relaxed: Numbers, wanted: Wanted) -> NetworkStep
         if number == 1:
             steps.problem.refuse_contradictions()
         theta, values = steps.restored(point)
-        nearest = NetworkStepsEnd(theta, [], steps.value(theta, values), float(steps.missed(values).max(initial=0.0)))
+        nearest = NetworkStepsEnd(theta, [], steps.value(theta, values), steps.worst(values))
         if nearest.holds or wanted == "near point":
             return nearest
         end = steps.descend(point, progress=PROGRESS if number == 0 else ROUGH_PROGRESS)
@@ -151,7 +151,7 @@ def _unknowns(steps: NetworkSteps) -> int:
 
 def _require_possible(steps: NetworkSteps, theta: Numbers) -> None:
     """Refuse statements about fixed CPTs alone that these contradict."""
-    learned, excess = set(steps.problem.model.names), steps.statements.excess(theta)
+    learned, excess = set(steps.problem.model.names), steps.statements.excess(theta) / steps.statements.sizes
     for constraint, families, missed in zip(
         steps.statements.constraints, steps.statements.reached, excess.tolist(), strict=True
     ):

@@ -79,7 +79,9 @@ def _point(
         return None
     for name in problem.model.kept:
         theta[problem.layout.slice_of(name)] = problem.model.network.cpt_array(name).ravel()
-    missed = -np.inf if statements is None else statements.excess(theta)[statements.hard].max(initial=-np.inf)
+    if statements is None:
+        return theta
+    missed = (statements.excess(theta) / statements.sizes)[statements.hard].max(initial=-np.inf)
     return theta if missed <= LIMIT else None
 
 
@@ -104,7 +106,7 @@ def _others(
 
 
 def nearest_cpts(problem: Problem, drawn: PosteriorResult) -> tuple[Mapping[str, Numbers], float]:
-    """The CPTs nearest to the mean at which all statements hold, and by how much one is missed if none were found.
+    """The CPTs nearest to the mean at which all statements hold, and how far one is missed, in its size, if none were.
 
     Every draw satisfies the statements, but what they allow is not convex: their mean may miss one by a little. Each
     distribution counts as the cases that its draws are worth, so that what is known precisely stays where it is.
@@ -118,7 +120,7 @@ def nearest_cpts(problem: Problem, drawn: PosteriorResult) -> tuple[Mapping[str,
         problem.layout.view(weights, name)[...] = means * (means * (1.0 - means)).sum(axis=1, keepdims=True) / spread
     steps = network_steps(problem, weights, 0.0, theta)
     theta, values = steps.restored(theta)
-    return problem.cpts(theta), float(steps.missed(values).max(initial=0.0))
+    return problem.cpts(theta), steps.worst(values)
 
 
 def _states(problem: Problem) -> Numbers:
@@ -145,7 +147,10 @@ def _moved(problem: Problem, share: float) -> LinearConstraints:
 def _moved_network_constraints(
     constraints: tuple[NetworkConstraint, ...], share: float
 ) -> tuple[NetworkConstraint, ...]:
-    """The constraints, inequalities moved inside by a part of the distance to the opposite bound, if there is one."""
+    """The constraints, inequalities moved inside by a part of the distance to the opposite bound.
+
+    Where none is stated, that is what probabilities can be at least.
+    """
 
     def key(each: NetworkConstraint, sign: float) -> tuple[object, ...]:
         terms = sorted((sign * coefficient, term.events, term.conditions) for coefficient, term in each.terms)
@@ -157,7 +162,8 @@ def _moved_network_constraints(
             tightest[key(each, 1.0)] = min(each.bound, tightest.get(key(each, 1.0), np.inf))
     found = []
     for each in constraints:
-        width = each.bound + tightest.get(key(each, -1.0), np.inf)
+        least = sum(min(c, 0.0) for c in (*(coefficient for coefficient, _ in each.terms), *each.coefficients))
+        width = each.bound + min(tightest.get(key(each, -1.0), np.inf), -least)
         inside = share * min(MOST_INSIDE, INSIDE * max(width, 0.0))
         is_moved = each.confidence is None and not each.equality
         found.append(replace(each, bound=each.bound - inside) if is_moved else each)

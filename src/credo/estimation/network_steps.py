@@ -63,6 +63,7 @@ def extrapolated(taken: Sequence[tuple[Numbers, Numbers]], scales: Numbers) -> N
 
 STEPS = 60
 RESTORING = 12  # steps to the nearest point at which all statements hold
+# What statements are missed by is in units of `NetworkStatements.sizes`:
 HOLDS = 1e-10  # where restoring ends
 LIMIT = 1e-8  # a statement that is missed by more does not hold
 PROGRESS = 1e-8  # of the objective, relatively, where the steps end
@@ -73,6 +74,7 @@ NEGLIGIBLE = 1e-10  # of the largest derivative of a statement
 LEAST_FALL, MOST_STALLED = 0.8, 2  # of what is missed, with soft tangents; so often it may fall by less
 NEARLY = 1e-3  # missed by so little, tangents are hard again
 ROUNDS, HELD = 12, 1e-10  # in which ordinary constraints that a step would miss are added to those that matter
+TINY = 1e-300
 REMEMBERED = 4  # steps, and the last, from which the next is extrapolated
 KEPT_SHARE = 0.1  # of a parameter, below which that does not lead
 UNSEEN_ROWS, LEAST = 0.1, 1e-6  # rows of distributions without data, and parameters, in the norm of steps
@@ -98,7 +100,7 @@ class NetworkStepsEnd:
     theta: Numbers  # (parameters of the layout,)
     estimates: Sequence[BlockEstimate]  # of the blocks with the last tangents
     value: float  # Σ −w log θ and the cost of soft statements
-    violation: float  # of a hard network constraint, in probabilities
+    violation: float  # of a hard network constraint, in units of its size
     steps: int = 0  # that led here
     is_finished: bool = True  # not, where steps ran out
     starts: StartCounts | None = None  # where several were wanted
@@ -186,10 +188,14 @@ class NetworkSteps:
         """By how much hard network constraints are missed, zero where they hold."""
         return np.where(self.statements.hard, np.maximum(excesses_of(values, self.statements.equality), 0.0), 0.0)
 
+    def worst(self, values: Numbers) -> float:
+        """By how much the worst hard network constraint is missed, in units of its size."""
+        return float((self.missed(values) / self.statements.sizes).max(initial=0.0))
+
     def holds_at(self, theta: Numbers) -> bool:
         """Whether all hard statements hold that network constraints, or the blocks that they join, are about."""
         statements, linear = self.statements, self.base.linear
-        excesses = (statements.excess(theta)[statements.hard], linear.excess(theta)[linear.hard])
+        excesses = ((statements.excess(theta) / statements.sizes)[statements.hard], linear.excess(theta)[linear.hard])
         if any(excess.max(initial=0.0) > LIMIT for excess in excesses):
             return False
         blocks = [block for block in map(self.problem.model.blocks.__getitem__, self.reached) if block.products]
@@ -314,7 +320,7 @@ class NetworkSteps:
         """
         theta, damping = start, 0.0
         values, slopes = self.statements.linearised(theta)
-        value, missed = self.value(theta, values), self.missed(values)
+        value, missed, worst = self.value(theta, values), self.missed(values), self.worst(values)
         penalties = np.zeros(len(missed))
         estimates: Sequence[BlockEstimate] | None = None
         elastic, was_elastic, stalled, made = False, False, 0, 0
@@ -339,7 +345,7 @@ class NetworkSteps:
             before = value + float(penalties @ missed)
             tangent = self.statements.linearised(trial)
             reached = self._penalised(trial, tangent[0], penalties)
-            if reached >= before and not elastic and self.missed(tangent[0]).max(initial=0.0) > HOLDS:
+            if reached >= before and not elastic and self.worst(tangent[0]) > HOLDS:
                 # The tangents were off: correct them where they led.
                 corrected = self.step(trial, *tangent, 0.0, nearest=True)
                 if corrected is not None:
@@ -361,29 +367,28 @@ class NetworkSteps:
             begun = theta if ahead is None else ahead
             taken = [] if elastic or damping > 0.0 else [*taken[-REMEMBERED:], (begun, trial)]
             theta, estimates, (values, slopes) = trial, own, tangent
-            worst = float(missed.max(initial=0.0))
+            before_step, worst = worst, self.worst(values)
             value, missed = self.value(theta, values), self.missed(values)
-            stalled = stalled + 1 if elastic and missed.max(initial=0.0) > LEAST_FALL * worst else 0
-            elastic = elastic and missed.max(initial=0.0) > NEARLY
+            stalled = stalled + 1 if elastic and worst > LEAST_FALL * before_step else 0
+            elastic = elastic and worst > NEARLY
             if stalled >= MOST_STALLED:
                 break
             damping = damping / GROWTH if damping > FIRST_DAMPING else 0.0
-            if gain <= progress * (1.0 + abs(before)) and missed.max(initial=0.0) <= LIMIT:
+            if gain <= progress * (1.0 + abs(before)) and worst <= LIMIT:
                 break
             is_decided = rival is not None and (self._leads_to(theta, rival) or value - rival.value > HOPELESS * gain)
-            if is_decided and not elastic and missed.max(initial=0.0) <= NEARLY:
-                return NetworkStepsEnd(theta, [], value, float(missed.max(initial=0.0)), made)
+            if is_decided and not elastic and worst <= NEARLY:
+                return NetworkStepsEnd(theta, [], value, worst, made)
         else:
             if rival is not None:
-                return NetworkStepsEnd(theta, [], value, float(missed.max(initial=0.0)), made, is_finished=False)
+                return NetworkStepsEnd(theta, [], value, worst, made, is_finished=False)
         theta, values = self._restored(theta, values, slopes)
         if estimates is None:
             found = self.step(theta, *self.statements.linearised(theta), FIRST_DAMPING)
             if found is None:
                 return None
             estimates = found.estimates
-        violation = float(self.missed(values).max(initial=0.0))
-        return NetworkStepsEnd(theta, estimates, self.value(theta, values), violation, made)
+        return NetworkStepsEnd(theta, estimates, self.value(theta, values), self.worst(values), made)
 
     def _leads_to(self, theta: Numbers, end: NetworkStepsEnd) -> bool:
         """Whether a point is so near to an end that the objective, by its curvature Σ n·(Δθ)²/2θ, is about the same."""
@@ -412,19 +417,55 @@ class NetworkSteps:
     def _restored(self, theta: Numbers, values: Numbers, slopes: Numbers) -> tuple[Numbers, Numbers]:
         """The nearest point at which all statements hold, or the best on the way there."""
         for _ in range(RESTORING):
-            missed = float(self.missed(values).max(initial=0.0))
+            missed = self.worst(values)
             if missed <= HOLDS:
                 break
             found = self.step(theta, values, slopes, 0.0, nearest=True)
             if found is None:
                 break
             other, other_slopes = self.statements.linearised(found.theta)
-            left = float(self.missed(other).max(initial=0.0))
+            left = self.worst(other)
             if left >= missed:
                 break
             theta, values, slopes = found.theta, other, other_slopes
             if found.is_elastic and left > LEAST_FALL * missed:
                 break
+        return self._corrected(theta, values)
+
+    def _corrected(self, theta: Numbers, values: Numbers) -> tuple[Numbers, Numbers]:
+        """The point moved to where the statements hold to their last digits, which solvers keep to 1e-9 alone.
+
+        With G the derivatives v of what is missed, and of ordinary constraints that bind, and with the covariances
+        C = diag(θ) − θθᵀ of the distributions, so that small numbers move little,
+
+            Δθ = −C·Gᵀ·(G·C·Gᵀ)⁺·v.
+        """
+        linear = self.base.linear
+        moving = self.about & self.free
+        matrix = linear.matrix(len(theta)) if len(linear) else None
+        for _ in range(RESTORING):
+            missed = self.worst(values)
+            if missed <= HOLDS:
+                break
+            wrong = np.flatnonzero(self.missed(values) > HOLDS * self.statements.sizes)
+            rows, amounts = self.statements.linearised(theta)[1][wrong], values[wrong]
+            if matrix is not None:
+                excess = linear.values(theta) - linear.bounds
+                binds = np.flatnonzero(linear.hard & (linear.equality | (excess > -HELD)))
+                rows = np.vstack((rows, matrix[binds].toarray()))
+                amounts = np.concatenate((amounts, np.zeros(len(binds))))
+            rows = np.where(moving, rows, 0.0)
+            spread = theta * (rows - _means(rows, theta, self.base.layout))  # C·Gᵀ
+            gram = spread @ rows.T
+            scales = np.sqrt(np.maximum(np.diag(gram), TINY))
+            found = np.linalg.lstsq(gram / np.outer(scales, scales), amounts / scales, rcond=SAME)[0] / scales
+            change = -found @ spread
+            longest = float(np.max(-change / np.maximum(theta, TINY), initial=0.0))
+            tried = theta + change / max(1.0, 2.0 * longest)
+            now = self.values_at(tried)
+            if not self.worst(now) < missed or self.base.linear.excess(tried)[linear.hard].max(initial=0.0) > HELD:
+                break
+            theta, values = tried, now
         return theta, values
 
     def _multipliers(self, estimates: Sequence[BlockEstimate]) -> Numbers:
@@ -442,6 +483,12 @@ class NetworkSteps:
 
     def _from_tangents(self, statements: Indices) -> Flags:
         return np.isin(statements, self.statements.statements)
+
+
+def _means(rows: Numbers, theta: Numbers, layout: Layout) -> Numbers:
+    """The mean of each row over every distribution, for each of its states."""
+    starts = layout.distribution_starts()
+    return np.repeat(np.add.reduceat(rows * theta, starts, axis=1), np.diff(starts, append=layout.size), axis=1)
 
 
 def normalised(weights: Numbers, layout: Layout) -> Numbers:

@@ -36,7 +36,7 @@ from credo.statistics.inference.draw_parts import PartDraws, figures_of
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.ties.draw_tied import draw_tied, tied_draws
-from credo.tolerances import EQUALITY_WIDTH
+from credo.tolerances import EQUALITY_SHARE, EQUALITY_WIDTH
 from credo.types import Indices, Numbers
 
 LEAST = 1e-300
@@ -182,8 +182,8 @@ def _network_findings(problem: Problem, missed: float) -> Iterator[Finding]:
     """What a reader should know of draws under statements about probabilities that depend on several CPTs."""
     if any(each.equality and each.confidence is None for each in problem.model.constraints.network_constraints):
         message = (
-            f"In the draws, equalities of probabilities that depend on several CPTs hold within {EQUALITY_WIDTH:.1%}; "
-            "in the CPTs they hold exactly."
+            "In the draws, equalities of probabilities that depend on several CPTs hold within "
+            f"{EQUALITY_SHARE:.0%} of the larger side, and {EQUALITY_WIDTH:.1%} at most; in the CPTs they hold exactly."
         )
         yield Finding("equality", message)
     if missed > LIMIT:

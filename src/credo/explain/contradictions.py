@@ -192,7 +192,7 @@ def possibly_contradicted(constraints: Constraints, counts: Counts) -> set[int]:
     Where that leaves it the least probability of a statement that is not contradicted, nothing more has to be
     computed; nor where none of its distributions has data, since the data do not change its probability.
     """
-    block = one_block(constraints)
+    block = one_block(replace(constraints, linear=constraints.linear.compared_with_data()))
     if block is None:
         return set()
     observed = _counts_of_parameters(block, constraints.layout, counts)
@@ -256,7 +256,7 @@ def _evidence(
 ) -> tuple[str, str | None]:
     """The shares that contradict a statement most, how strongly they do, and the variable of the first of them."""
     linear = constraints.linear
-    own = linear.take(linear.statements == number)
+    own = linear.take(linear.statements == number).compared_with_data()
     products = tuple(product for product in constraints.products if product.statement == number)
     layout = constraints.layout
     block = one_block(Constraints(layout, own, products))

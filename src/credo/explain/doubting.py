@@ -158,7 +158,7 @@ def _log_prior_correction(stated: Constraints, numbers: Indices, network: Networ
     shares = np.zeros(len(numbers))
     about_cpts = [number for number in numbers.tolist() if number not in network_statements]
     for prior in PRIORS if about_cpts else ():
-        plausible = plausibilities(stated, statements=about_cpts, prior=prior)
+        plausible = plausibilities(stated, statements=about_cpts, prior=prior, doubted=True)
         for place, number in enumerate(numbers.tolist()):
             if number not in network_statements:
                 before = plausible[number].before_data

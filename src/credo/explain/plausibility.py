@@ -179,17 +179,24 @@ def plausibilities(
     prior: float = 1.0,
     draws: int = 4_000,
     seed: int = 0,
+    doubted: bool = False,
 ) -> dict[int, Plausibility]:
     """The plausibility of every statement that became constraints, or of some; the same seed gives the same answer.
 
     The `impossible` ones leave no probability to something that was observed: given the data, their own is zero.
     With `below`, statements whose probability given the data is certainly not below it are left out: a few draws
-    show that of most.
+    show that of most. Equalities are read within 0.002, or within a number that is smaller, but not where they are
+    `doubted`, since draws are not.
     """
     known: dict[object, ProbabilityEstimate] = {}
     found = {}
     for statement, own in _one_by_one(constraints, statements):
-        tolerance = EQUALITY_WIDTH if own.linear.equality.any() else None
+        tolerance = None
+        if own.linear.equality.any():
+            tolerance = EQUALITY_WIDTH
+            if not doubted:
+                tolerance = float(own.linear.equality_widths(share=1.0)[own.linear.equality].max())
+                own = replace(own, linear=own.linear.compared_with_data())
         after_data = None
         if (own.linear.lengths == 0).any():  # false whatever the numbers are
             before_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)

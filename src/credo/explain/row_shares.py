@@ -82,7 +82,11 @@ def _count(table: np.ndarray, members: tuple[str, ...], chosen: Mapping[str, tup
 
 def _plausibility(allowed: Range, hits: float, rows: float) -> Plausibility:
     low, high = allowed
-    tolerance = EQUALITY_WIDTH if low == high or high <= 0.0 or low >= 1.0 else None
+    tolerance = None
+    if high <= 0.0 or low >= 1.0:
+        tolerance = EQUALITY_WIDTH
+    elif low == high:
+        tolerance = min(EQUALITY_WIDTH, low, 1.0 - low)
     if tolerance is not None:
         low, high = low - tolerance, high + tolerance
     before = interval_probability((1.0, 1.0), low, high)

@@ -94,9 +94,11 @@ def statement_excesses(constraints: Constraints, network: Network) -> dict[int, 
     found = excess_by_statement(constraints, theta)
     if constraints.network_constraints:
         statements = NetworkStatements.of(constraints, network)
-        for each, excess in zip(constraints.network_constraints, statements.excess(theta).tolist(), strict=True):
-            if each.statement not in found or excess > found[each.statement].scaled:
-                found[each.statement] = Excess(excess * each.scale, excess)
+        excesses, sizes = statements.excess(theta), statements.sizes
+        columns = constraints.network_constraints, excesses.tolist(), (excesses / sizes).tolist()
+        for each, excess, scaled in zip(*columns, strict=True):
+            if each.statement not in found or scaled > found[each.statement].scaled:
+                found[each.statement] = Excess(excess * each.scale, scaled)
     return found
 
 

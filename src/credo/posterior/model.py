@@ -14,7 +14,6 @@ import numpy as np
 
 from credo.constraints.constraint_set import InfluenceOrder, LinearConstraints
 from credo.model.layout import Layout
-from credo.tolerances import EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
 
@@ -122,19 +121,14 @@ def sampled_model(
         first += family.size
     parts: list[tuple[Indices, Numbers, float]] = []
     row_statement: list[int] = []
-    widths = own.equality_widths
+    own = own.drawn(doubted=np.isin(own.statements, doubted))
     for number in range(len(own)):
         piece = slice(own.starts[number], own.starts[number + 1])
         if piece.start == piece.stop:
             continue
         places, values, bound = placed[own.indices[piece]], own.coefficients[piece], float(own.bounds[number])
-        of_statement = place_of.get(int(own.statements[number]), -1)
-        if own.equality[number]:
-            width = widths[number] if of_statement < 0 else EQUALITY_WIDTH
-            parts += [(places, values, bound + width), (places, -values, -bound + width)]
-        else:
-            parts.append((places, values, bound))
-        row_statement += [of_statement] * (len(parts) - len(row_statement))
+        parts.append((places, values, bound))
+        row_statement.append(place_of.get(int(own.statements[number]), -1))
     for family in families:
         if any(each.child == family.name and each.alone and each.statement not in place_of for each in influences):
             parts += _ordered_rows(family)

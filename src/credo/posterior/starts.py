@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from credo.constraints.blocks import Block
-from credo.constraints.constraint_set import LinearConstraints, joined
+from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.constraints.program import Program
 from credo.model.layout import Layout
@@ -49,19 +49,7 @@ def starting_points(
 
 def _widened(block: Block) -> LinearConstraints:
     """The constraints of a block with room around equalities; half of what draws have, so that a start is inside."""
-    linear = block.linear.take(block.linear.hard)
-    if not linear.equality.any():
-        return linear
-    room = 0.5 * linear.equality_widths
-    upper = replace(linear, equality=np.zeros_like(linear.equality), bounds=linear.bounds + room)
-    equal = linear.take(linear.equality)
-    lower = replace(
-        equal,
-        equality=np.zeros_like(equal.equality),
-        coefficients=-equal.coefficients,
-        bounds=-equal.bounds + 0.5 * equal.equality_widths,
-    )
-    return joined([upper, lower])
+    return block.linear.take(block.linear.hard).drawn(0.5)
 
 
 def _around(layout: Layout, counts: Numbers, rng: np.random.Generator) -> Numbers:

@@ -98,7 +98,7 @@ class NetworkWalls:
 
     def excess(self, theta: Numbers) -> Numbers:
         """See `Walls`."""
-        return self.constraints.drawn_excess(self.constraints.values_at(theta)) - HOLDS
+        return self.constraints.drawn_excess(theta)
 
     def slope(self, theta: Numbers, weights: Numbers) -> Numbers:
         """See `Walls`."""

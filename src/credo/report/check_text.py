@@ -263,7 +263,10 @@ def _statement_table(check: Check) -> Table:
     if check.with_data:
         caption += " after: its probability by the data alone. ratio: after divided by before, the Bayes factor."
     if any(each.plausibility is not None and each.plausibility.equality_tolerance for each in statements):
-        caption += " Equalities are read as equal within 0.01; one row refutes what is called impossible."
+        caption += (
+            " Equalities are read as equal within 0.002, or within a number that is smaller; one row refutes what"
+        )
+        caption += " is called impossible."
     table.caption = f"… and {left:,} more statements (all of them with --json). {caption}" if left > 0 else caption
     table.caption_justify = "left"
     return table

@@ -28,7 +28,7 @@ from credo.model.layout import Layout, Sensor
 from credo.model.network import Network
 from credo.statistics.inference.components import Groups, group_rows
 from credo.statistics.inference.elimination import Plans, make_plans, visited_cells
-from credo.tolerances import EQUALITY_WIDTH
+from credo.tolerances import EQUALITY_SHARE, EQUALITY_WIDTH
 from credo.types import MISSING, Codes, Flags, Indices, Numbers
 
 LEAST = 1e-260  # stands for zero in derivatives, so that a sum that is linear in a zero has its slope there
@@ -185,9 +185,7 @@ def _complete_cells(layout: Layout, codes: Codes) -> tuple[Indices, Indices]:
 IMPOSSIBLE = 1e-250  # a condition less probable than this never occurs: nothing contradicts a statement about it
 NO_CONDITION = -1
 POINTS_AT_ONCE = 4096  # at which statements are evaluated
-SMALL_SHARE = 0.1  # of a small probability that must have one value, by which draws may miss it
-LEAST_WIDTH = 1e-7  # by which they may always: optima, where chains start, miss it by up to 1e-8
-HOLDS = 1e-12  # by which sums of probabilities may miss a bound
+HOLDS = 1e-12  # by which sums of probabilities may miss a bound, in units of `sizes`
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,15 +262,9 @@ class NetworkStatements:
         return np.array([each.equality for each in self.constraints], dtype=np.bool_)
 
     @cached_property
-    def widths(self) -> Numbers:
-        """How far from equal the sides of each equality may be in draws; 0 for inequalities.
-
-        A small probability that must have one value is within a tenth of it.
-        """
-        widths = np.where(self.equality, EQUALITY_WIDTH, 0.0)
-        small = self.equality & self.hard & (self.bounds != 0.0)
-        widths[small] = np.clip(SMALL_SHARE * np.abs(self.bounds[small]), LEAST_WIDTH, widths[small])
-        return widths
+    def sizes(self) -> Numbers:
+        """The unit in which tolerances are: the bound on small probabilities, if nothing is subtracted; else 1."""
+        return np.array([size_of(each) for each in self.constraints], dtype=np.float64)
 
     @cached_property
     def confidences(self) -> Numbers:
@@ -321,14 +313,18 @@ class NetworkStatements:
 
     def values_from(self, sums: Numbers, theta: Numbers) -> Numbers:
         """Σ … − bound of every constraint; NaN where a condition never occurs. Sums and θ may have a batch in front."""
-        parts = self.coefficients * sums[..., self.above]
+        return self._sides(self.coefficients, self.entries[2], sums, theta) - self.bounds
+
+    def _sides(self, of_terms: Numbers, of_entries: Numbers, sums: Numbers, theta: Numbers) -> Numbers:
+        """Σ … of every constraint, with these coefficients."""
+        parts = of_terms * sums[..., self.above]
         given = np.flatnonzero(self.below >= 0)
         if len(given):
             condition = sums[..., self.below[given]]
             parts[..., given] /= np.where(condition > IMPOSSIBLE, condition, np.nan)
-        owners, columns, coefficients = self.entries
-        found = _sums_by(self.owners, parts, len(self)) - self.bounds
-        return found + _sums_by(owners, coefficients * theta[..., columns], len(self)) if len(owners) else found
+        owners, columns, _ = self.entries
+        found = _sums_by(self.owners, parts, len(self))
+        return found + _sums_by(owners, of_entries * theta[..., columns], len(self)) if len(owners) else found
 
     def excess(self, theta: Numbers) -> Numbers:
         """By how much each constraint is violated, in probabilities; negative where it holds."""
@@ -339,14 +335,41 @@ class NetworkStatements:
         found = np.ones((len(numbers), len(thetas)), dtype=np.bool_)
         for first in range(0, len(thetas), POINTS_AT_ONCE):
             own = thetas[first : first + POINTS_AT_ONCE]
-            holds = self.drawn_excess(self.values_from(self.sums_of(own), own)) <= HOLDS
+            holds = self.drawn_excess(own, self.sums_of(own)) <= 0.0
             for place, number in enumerate(numbers):
                 found[place, first : first + len(own)] = holds[:, self.statements == number].all(axis=1)
         return found
 
-    def drawn_excess(self, values: Numbers) -> Numbers:
-        """By how much draws violate each constraint, equalities read with their width; negative where they hold."""
-        return np.asarray(_excess(values, self.equality) - self.widths)
+    def drawn_excess(self, theta: Numbers, sums: Numbers | None = None) -> Numbers:
+        """By how much draws violate each constraint, equalities read with their width; negative where they hold.
+
+        The width is 0.002, but no more than a hundredth of the larger side where a statement must hold. Both may have a
+        batch in front.
+        """
+        sums = self.sums.values(theta) if sums is None else sums
+        values = self.values_from(sums, theta)
+        widths = self._widths
+        if self._compared.any():
+            positive = np.maximum(self.coefficients, 0.0), np.maximum(self.entries[2], 0.0)
+            left = np.nan_to_num(self._sides(*positive, sums, theta) + np.maximum(-self.bounds, 0.0))
+            larger = np.maximum(left, left - np.nan_to_num(values))
+            widths = np.where(self._compared, np.minimum(EQUALITY_WIDTH, EQUALITY_SHARE * larger), widths)
+        return np.asarray(_excess(values, self.equality) - widths - HOLDS * self.sizes)
+
+    @cached_property
+    def _widths(self) -> Numbers:
+        """The width of each equality; of those with a probability on both sides that at most."""
+        narrow = np.minimum(EQUALITY_WIDTH, EQUALITY_SHARE * self.sizes)
+        return np.where(self.hard, narrow, EQUALITY_WIDTH) * self.equality
+
+    @cached_property
+    def _compared(self) -> Flags:
+        """Which equalities that must hold have probabilities on both sides."""
+        sides = [
+            {coefficient > 0.0 for coefficient in (*(value for value, _ in each.terms), *each.coefficients)}
+            for each in self.constraints
+        ]
+        return self.equality & self.hard & np.array([len(own) == 2 for own in sides], dtype=np.bool_)
 
     def soft_cost(self, values: Numbers, weight: float) -> float:
         """(W/2)·C·violation² of all soft constraints, at these values."""
@@ -404,6 +427,14 @@ class NetworkStatements:
 def excesses_of(values: Numbers, equality: Flags) -> Numbers:
     """By how much constraints are violated at these values, −∞ where a condition never occurs."""
     return _excess(values, equality)
+
+
+def size_of(constraint: NetworkConstraint) -> float:
+    """The number of a constraint where it is small and nothing is subtracted; else 1."""
+    coefficients = [*(coefficient for coefficient, _ in constraint.terms), *constraint.coefficients]
+    if all(coefficient * constraint.bound > 0.0 for coefficient in coefficients):
+        return min(1.0, abs(constraint.bound))
+    return 1.0
 
 
 def _sums_by(owners: Indices, values: Numbers, count: int) -> Numbers:
