@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import softmax
 from typer.testing import CliRunner
 
 import credo
-from credo.answer_sheets import HEADER, agreement, read_sheets, statements_of, write_sheet
+from credo.answer_sheets import HEADER, SheetAnswer, agreement, read_sheets, statements_of, write_sheet
 from credo.cli.app import app
 from credo.knowledge.declared_network import knowledge_about
 
@@ -115,12 +119,66 @@ def test_experts_are_compared_and_pooled(model: Path, tmp_path: Path) -> None:
         paths.append(tmp_path / f"{expert}.csv")
         write_sheet(knowledge, expert, paths[-1])
         fill(paths[-1], {("P(smoke=yes)", "best guess of 100"): guess})
-    (found,) = agreement(read_sheets(paths, knowledge))
+    (found,) = agreement(read_sheets(paths, knowledge), knowledge.network)
     assert found.linear == pytest.approx(0.3)
     odds = (1 / 9 * 1 / 4 * 3 / 2) ** (1 / 3)
     assert found.logarithmic == pytest.approx(odds / (1 + odds))
     assert found.farthest == "student"
     assert "student" not in found.sentence(is_anonymous=True)
+
+
+def test_distributions_are_pooled_as_a_whole() -> None:
+    """By hand for two experts and three states; the pools are the distributions that are nearest to all experts."""
+    network = credo.Network({"x": ["a", "b", "c"]})
+    said = {"Ann": (0.5, 0.3, 0.2), "Bob": (0.2, 0.2, 0.6)}
+
+    def pools(given: dict[str, tuple[float, ...]]) -> tuple[np.ndarray, np.ndarray]:
+        answers = [
+            SheetAnswer(name, f"P(x={state})", number, None, None, None)
+            for name, own in given.items()
+            for state, number in zip("abc", own, strict=False)
+        ]
+        found = sorted(agreement(answers, network), key=lambda each: each.about)
+        return np.array([each.linear for each in found]), np.array([each.logarithmic for each in found])
+
+    linear, logarithmic = pools(said)
+    roots = np.sqrt([0.5 * 0.2, 0.3 * 0.2, 0.2 * 0.6])
+    assert linear == pytest.approx([0.35, 0.25, 0.4])
+    assert logarithmic == pytest.approx(roots / roots.sum())
+    both = np.array(list(said.values()))
+
+    def nearest(distance: Callable[[np.ndarray], float]) -> np.ndarray:
+        found = minimize(lambda x: distance(softmax(x)), np.zeros(3), options={"gtol": 1e-9})
+        return np.asarray(softmax(found.x))
+
+    assert linear == pytest.approx(nearest(lambda q: float((both * np.log(both / q)).sum())), abs=1e-5)
+    assert logarithmic == pytest.approx(nearest(lambda q: float((q * np.log(q / both)).sum())), abs=1e-5)
+    assert pools({name: own[:2] for name, own in said.items()})[1] == pytest.approx(
+        logarithmic[:2]
+    )  # the rest is known
+    likelihood = np.array([0.1, 0.7, 0.4])  # what all of them learn may come before or after the pool
+    learned = {name: tuple(np.array(own) * likelihood / (np.array(own) @ likelihood)) for name, own in said.items()}
+    assert pools(learned)[1] == pytest.approx(logarithmic * likelihood / (logarithmic @ likelihood))
+    assert pools({"Ann": (1.0, 0.0, 0.0), "Bob": (0.2, 0.2, 0.6)})[1] == pytest.approx([1, 0, 0])
+    assert np.isnan(pools({"Ann": (1.0, 0.0, 0.0), "Bob": (0.0, 0.4, 0.6)})[1]).all()
+    answers = [SheetAnswer(name, "P(x=a)", number, None, None, None) for name, number in (("Ann", 1.0), ("Bob", 0.0))]
+    assert "no state left" in agreement(answers, network)[0].sentence()
+
+
+def test_experts_who_answered_other_states_are_pooled_beside_the_rest() -> None:
+    network = credo.Network({"x": ["a", "b", "c", "d"]})
+    said = {"Ann": {"a": 0.5, "b": 0.3}, "Bob": {"a": 0.2, "c": 0.4}, "Cyd": {"a": 0.1, "b": 0.6}}
+    answers = [
+        SheetAnswer(name, f"P(x={state})", number, None, None, None)
+        for name, own in said.items()
+        for state, number in own.items()
+    ]
+    found = {each.about: each for each in agreement(answers, network)}
+    assert set(found) == {"P(x=a)", "P(x=b)"}
+    odds = (0.5 / 0.5 * 0.2 / 0.8 * 0.1 / 0.9) ** (1 / 3)
+    assert found["P(x=a)"].logarithmic == pytest.approx(odds / (1 + odds))
+    odds = (0.3 / 0.7 * 0.6 / 0.4) ** (1 / 2)
+    assert found["P(x=b)"].logarithmic == pytest.approx(odds / (1 + odds))
 
 
 def test_the_commands(model: Path, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Answer sheets: the questions to an expert as a spreadsheet in plain words, and the filled one as statements.
 
 A sheet has a row for each question and columns for a best guess, for what it is at least and at most, all out of 100,
-and for how many cases the expert has in mind. What several experts answered is compared number by number, with a linear
-and a logarithmic pool [Genest and Zidek, 1986]; how reliable each of them is, the posterior learns.
+and for how many cases the expert has in mind. What several experts answered is compared number by number, beside a
+linear and a logarithmic pool of their distributions [Genest and Zidek, 1986]; how reliable each of them is, the
+posterior learns.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -324,9 +326,10 @@ class Agreement:
     answers
         Each expert's number.
     linear
-        The mean of all.
+        Its number in the mean of all distributions.
     logarithmic
-        The number whose odds are the geometric mean of all odds; a certain answer makes it certain.
+        Its number in the distribution that is proportional to their geometric mean, state by state. What one expert
+        calls impossible is impossible there; NaN where that leaves no state.
     spread
         How far the numbers are apart.
     farthest
@@ -343,38 +346,101 @@ class Agreement:
     def sentence(self, is_anonymous: bool = False) -> str:
         """The comparison in words, without names for a second round."""
         ends = (percent_digits(end) for end in (min(self.answers.values()), max(self.answers.values())))
-        pools = f"linear pool {percent_digits(self.linear)}, logarithmic pool {percent_digits(self.logarithmic)}"
+        logarithmic = "has no state left" if isnan(self.logarithmic) else percent_digits(self.logarithmic)
+        pools = f"linear pool {percent_digits(self.linear)}, logarithmic pool {logarithmic}"
         text = f"{self.about}: {' to '.join(ends)} from {len(self.answers)} experts; {pools}"
         if is_anonymous or self.spread == 0.0:
             return text
         return f"{text}; farthest is {self.farthest} with {percent_digits(self.answers[self.farthest])}"
 
 
-def agreement(answers: Sequence[SheetAnswer]) -> list[Agreement]:
+def agreement(answers: Sequence[SheetAnswer], network: Network) -> list[Agreement]:
     """The numbers that at least two experts answered, those first in which they are farthest apart."""
-    by_number: dict[str, dict[str, float]] = {}
-    for answer in answers:
-        if answer.middle is not None:
-            by_number.setdefault(answer.about, {})[answer.expert] = answer.middle
     found = []
-    for about, said in by_number.items():
-        if len(said) < 2:
-            continue
-        numbers = np.array(list(said.values()))
-        with np.errstate(divide="ignore", over="ignore"):
-            log_odds = (np.log(numbers) - np.log1p(-numbers)).mean()
-            pooled = float(1 / (1 + np.exp(-log_odds)))
-        middle = float(np.median(numbers))
-        farthest = max(said, key=lambda expert: abs(said[expert] - middle))
-        spread = float(numbers.max() - numbers.min())
-        found.append(Agreement(about, said, float(numbers.mean()), pooled, spread, farthest))
+    for asked, said in _by_distribution(answers, network).items():
+        pools = _pools(said, network.states(str(asked.variable)))
+        for states in dict.fromkeys(states for own in said.values() for states in own):
+            numbers = {expert: own[states] for expert, own in said.items() if states in own}
+            if len(numbers) < 2:
+                continue
+            values = np.array(list(numbers.values()))
+            middle = float(np.median(values))
+            farthest = max(numbers, key=lambda expert: abs(numbers[expert] - middle))
+            about = probability_text(replace(asked, states=states))
+            spread = float(values.max() - values.min())
+            found.append(Agreement(about, numbers, *pools[states], spread, farthest))
     return sorted(found, key=lambda each: -each.spread)
 
 
-def distances(answers: Sequence[SheetAnswer]) -> dict[str, float]:
+States = tuple[str, ...]
+Said = Mapping[str, Mapping[States, float]]  # the numbers of each expert for states of one distribution
+
+
+def _by_distribution(
+    answers: Sequence[SheetAnswer], network: Network
+) -> dict[Probability, dict[str, dict[States, float]]]:
+    """What each expert said of every distribution."""
+    found: dict[Probability, dict[str, dict[States, float]]] = {}
+    for answer in answers:
+        if answer.middle is not None:
+            whole = replace(answer, guess=answer.middle, low=None, high=None, cases=1.0)
+            (stated,) = Knowledge(network, whole.line()).statements
+            assert isinstance(stated, ExpertNumber)
+            asked = stated.probability
+            own = found.setdefault(replace(asked, states=()), {}).setdefault(answer.expert, {})
+            own[tuple(map(str, asked.states))] = answer.middle
+    return found
+
+
+def _pools(said: Said, states: Sequence[str]) -> dict[States, tuple[float, float]]:
+    """The linear and the logarithmic pool of each number.
+
+    Distributions are pooled as a whole where all experts gave them, if need be with one state left open. Where they did
+    not, the states that all of them gave are pooled beside the rest; and what only some gave beside all that it is not.
+    """
+    completed = [_completed(own, states) for own in said.values()]
+    common = [(state,) for state in states if all((state,) in own for own in completed)]
+    found: dict[States, tuple[float, float]] = {}
+    if common:
+        shares = [[own[state] for state in common] for own in completed]
+        found |= dict(zip(common, _pooled(shares, len(common) == len(states)), strict=False))
+    for state in {state for own in said.values() for state in own}.difference(found):
+        found[state] = _pooled([[own[state]] for own in completed if state in own], False)[0]
+    return found
+
+
+def _completed(own: Mapping[States, float], states: Sequence[str]) -> dict[States, float]:
+    """The numbers of one expert, with the state that was left open if it is the only one."""
+    missing = [(state,) for state in states if (state,) not in own]
+    if len(missing) != 1 or any(len(each) > 1 for each in own):
+        return dict(own)
+    return {**own, missing[0]: max(0.0, 1.0 - sum(own.values()))}
+
+
+def _pooled(shares: Sequence[Sequence[float]], is_whole: bool) -> list[tuple[float, float]]:
+    """Both pools of distributions, (experts, states), to which the rest is added if they are not whole.
+
+    linear_k = Σ p_ek / n,    logarithmic_k ∝ Π p_ek^(1/n)
+    """
+    table = np.array(shares)
+    if not is_whole:
+        table = np.column_stack((table, np.maximum(0.0, 1.0 - table.sum(axis=1))))
+    totals = table.sum(axis=1, keepdims=True)
+    table = np.divide(table, totals, out=np.full_like(table, 1.0 / table.shape[1]), where=totals > 0.0)
+    with np.errstate(divide="ignore"):
+        logs = np.log(table).mean(axis=0)
+    if not np.isfinite(logs).any():
+        logarithmic = np.full(len(logs), np.nan)
+    else:
+        logarithmic = np.exp(logs - logs.max())
+        logarithmic /= logarithmic.sum()
+    return list(zip(table.mean(axis=0).tolist(), logarithmic.tolist(), strict=True))
+
+
+def distances(compared: Sequence[Agreement]) -> dict[str, float]:
     """How far each expert is from the others on average: the mean distance from the median of all, number by number."""
     found: dict[str, list[float]] = {}
-    for each in agreement(answers):
+    for each in compared:
         middle = float(np.median(list(each.answers.values())))
         for expert, number in each.answers.items():
             found.setdefault(expert, []).append(abs(number - middle))

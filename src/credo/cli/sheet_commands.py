@@ -53,12 +53,12 @@ def read_sheet(
         with replacing(out) as draft:
             draft.write_text(text, encoding="utf-8")
         say(f"{out} has {counted(text.count(INDENT), 'statement')}. Learn with them: credo learn {model} -k {out} …")
-    if found := agreement(answers):
+    if found := agreement(answers, knowledge.network):
         say(f"\n{len(found)} numbers have several answers. The experts differ most in these:")
         for each in found[:SHOWN]:
             say(f"  {each.sentence(anonymous)}")
         if not anonymous:
-            far = sorted(distances(answers).items(), key=lambda pair: -pair[1])
+            far = sorted(distances(found).items(), key=lambda pair: -pair[1])
             say("On average they are from the median of all: " + ", ".join(f"{n} {percent_digits(d)}" for n, d in far))
 
 
