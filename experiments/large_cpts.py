@@ -14,7 +14,7 @@ all configurations,
     stated         the posterior in which an answer is an expert's statement, worth 50 cases
     form           `credo` around a weighted mean that is right with probability 0.7
 
-Run: python -m experiments.large_cpts ../shared/networks/published --networks 12
+Run: python -m experiments.large_cpts ../shared/networks/published --networks 12, and with --skip 12 for the next dozen
 """
 
 from __future__ import annotations
