@@ -31,7 +31,6 @@ from credo.estimation.certain_zeros import with_certain_zeros
 from credo.estimation.evidence import can_be_rows, log_likelihood_of_added, with_evidence
 from credo.estimation.incomplete import estimate_incomplete
 from credo.estimation.methods import choose_method
-from credo.estimation.missing_draws import ExaminedRows
 from credo.estimation.prepare import prepare, prepare_model
 from credo.estimation.problem import Problem
 from credo.estimation.shared_cpts import unshared
@@ -290,8 +289,10 @@ def learn(
             problem, zeros = with_certain_zeros(problem)
             problem = problem.with_settings(progress=notify, refuse=refuse)
             assert problem.settings.method is not None
+            estimate = problem.settings.method.estimate
+            if problem.data.dataset is not None:
+                estimate = partial(estimate_incomplete, examined=table.examined)
             with _explaining(problem, known):
-                estimate = partial(_estimate, examined=table.examined)
                 try:
                     solution = with_evidence(problem, evidence, estimate(problem), estimate)
                 except SamplingError:
@@ -368,13 +369,6 @@ def learn(
         without_column=tuple(name for name in known.network.names if name in table.columns.hidden),
         _request=request,
     )
-
-
-def _estimate(problem: Problem, examined: ExaminedRows | None) -> Solution:
-    assert problem.settings.method is not None
-    if problem.data.dataset is None:
-        return problem.settings.method.estimate(problem)
-    return estimate_incomplete(problem, examined)
 
 
 def first_step(source: TableLike | None, known: Knowledge, request: Request, who: str = "") -> Step:

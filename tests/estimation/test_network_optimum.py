@@ -57,7 +57,7 @@ def test_steps_from_any_start_optimise_what_no_step_has_missed(monkeypatch: pyte
     theta = problem.layout.pack(fit.network.cpts)
     ends = []
     for limit in (0, 10**9):
-        monkeypatch.setattr(network_steps, "LARGE_SYSTEM", limit)
+        monkeypatch.setattr(network_steps, "LARGE", limit)
         steps = steps_for(problem, problem.vector(), 0.0, theta)
         start = next(iter(network_optimum._others(steps, theta, None)))
         ends.append(steps.descend(start))

@@ -23,9 +23,29 @@ cdef class BlockProgram:
     # work of the certificate
     cdef double[::1] gradient
 
+    cdef take_over(
+        self,
+        const int64_t[:] distributions,
+        const int64_t[:] starts,
+        const int64_t[:] indices,
+        const double[:] coefficients,
+        const double[:] bounds,
+        const double[:] confidences,
+        const uint8_t[:] equality,
+        const double[:] weights,
+        const double[:] entropies,
+        const double[:] costs,
+        double soft_weight,
+    )
+    cdef reserve_like(self, BlockProgram whole)
+    cdef restrict_to(self, BlockProgram whole, const int64_t[:] chosen, double allowed)
     cdef void start_near_weights(self) noexcept nogil
     cdef void normalise(self) noexcept nogil
     cdef double violation(self) noexcept nogil
+    cdef double gap(self) noexcept nogil
     cdef double objective(self) noexcept nogil
     cdef double lower_bound(self) noexcept nogil
     cdef double least_on_simplex(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+
+
+cpdef double relative_gap(double value, double bound, double total) noexcept nogil

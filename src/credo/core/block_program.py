@@ -13,7 +13,7 @@ that the bound is exact, whatever found θ and z.
 import cython
 import numpy as np
 from cython.cimports.libc.math import INFINITY, exp, fabs, isfinite, isnan, log
-from cython.cimports.libc.stdint import int64_t, uint8_t
+from cython.cimports.libc.stdint import int64_t
 
 VIOLATION_LIMIT = 1e-9  # of a certificate that holds: of a hard constraint or a sum,
 GAP_LIMIT = 1e-8  # and between the objective and its dual bound, relatively
@@ -22,6 +22,7 @@ LEAST_SHARE = cython.declare(cython.double, 1e-4)  # of the cost of soft constra
 LEAST_TOTAL = cython.declare(cython.double, 1e-250)
 LEAST_PER_ROW = cython.declare(cython.double, 1e-6)  # of the objective, to which a gap is compared
 NEWTON_STEPS = cython.declare(cython.Py_ssize_t, 200)
+NOTHING = np.zeros(0)
 
 
 @cython.cclass
@@ -55,25 +56,47 @@ class BlockProgram:
 
         `constraints` are columns as in `LinearConstraints`; `entropies` and `costs` may be None.
         """
-        given_distributions: cython.const[int64_t][:] = distributions
-        given_weights: cython.const[cython.double][:] = weights
-        starts: cython.const[int64_t][:] = constraints.starts
-        indices: cython.const[int64_t][:] = constraints.indices
-        coefficients: cython.const[cython.double][:] = constraints.coefficients
-        bounds: cython.const[cython.double][:] = constraints.bounds
-        confidences: cython.const[cython.double][:] = constraints.confidences
-        equality: cython.const[uint8_t][:] = constraints.equality.view(np.uint8)
-        optional: cython.const[cython.double][:]
+        self.take_over(
+            distributions,
+            constraints.starts,
+            constraints.indices,
+            constraints.coefficients,
+            constraints.bounds,
+            constraints.confidences,
+            constraints.equality.view(np.uint8),
+            weights,
+            NOTHING if entropies is None else entropies,
+            NOTHING if costs is None else costs,
+            soft_weight,
+        )
+
+    def take_over(
+        self,
+        distributions,
+        starts,
+        indices,
+        coefficients,
+        bounds,
+        confidences,
+        equality,
+        weights,
+        entropies,
+        costs,
+        soft_weight,
+    ):
+        """Take over a block whose columns have types; entropies and costs are zero where they are empty."""
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         d: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        n: cython.Py_ssize_t = given_weights.shape[0]
+        n: cython.Py_ssize_t = weights.shape[0]
         m: cython.Py_ssize_t = bounds.shape[0]
-        k: cython.Py_ssize_t = given_distributions.shape[0] - 1
-        _check(given_distributions, n, starts, indices, coefficients.shape[0])
+        k: cython.Py_ssize_t = distributions.shape[0] - 1
+        _check(distributions, n, starts, indices, coefficients.shape[0])
         if m + 1 != starts.shape[0] or m != confidences.shape[0] or m != equality.shape[0]:
             raise ValueError("The columns of the constraints have different lengths.")
+        if (entropies.shape[0] and entropies.shape[0] != n) or (costs.shape[0] and costs.shape[0] != n):
+            raise ValueError("The columns of the objective have different lengths.")
         if n > self.weights.shape[0]:
             self._reserve_parameters(max(n, 2 * self.weights.shape[0]))
         if m > self.bounds.shape[0]:
@@ -85,7 +108,7 @@ class BlockProgram:
         total: cython.double = 0.0
         most_confident: cython.double = 0.0
         for i in range(n):
-            total += given_weights[i]
+            total += weights[i]
         for j in range(m):
             if not isnan(confidences[j]):
                 most_confident = max(most_confident, confidences[j])
@@ -95,21 +118,19 @@ class BlockProgram:
             scale = 1.0
         self.scale, self.total = scale, total
         for i in range(n):
-            self.weights[i] = given_weights[i] / scale
+            self.weights[i] = weights[i] / scale
             self.entropies[i] = self.costs[i] = 0.0
         self.entropic = False
-        if entropies is not None:
-            optional = entropies
+        if entropies.shape[0] > 0:
             for i in range(n):
-                self.entropies[i] = optional[i] / scale
-                self.entropic |= optional[i] > 0.0
-        if costs is not None:
-            optional = costs
+                self.entropies[i] = entropies[i] / scale
+                self.entropic |= entropies[i] > 0.0
+        if costs.shape[0] > 0:
             for i in range(n):
-                self.costs[i] = optional[i] / scale
+                self.costs[i] = costs[i] / scale
         for d in range(k):
-            self.distribution_starts[d] = given_distributions[d]
-            for i in range(given_distributions[d], given_distributions[d + 1]):
+            self.distribution_starts[d] = distributions[d]
+            for i in range(distributions[d], distributions[d + 1]):
                 self.distribution_of[i] = d
         self.distribution_starts[k] = n
 
@@ -133,10 +154,20 @@ class BlockProgram:
             self.multipliers[j] = 0.0
         self.starts[m] = starts[m]
 
-    def restrict_to(self, whole: BlockProgram, chosen: cython.const[int64_t][:]):
+    def reserve_like(self, whole):
+        """Make room for a part of a program."""
+        if whole.parameters > self.weights.shape[0]:
+            self._reserve_parameters(whole.weights.shape[0])
+        if whole.constraints > self.bounds.shape[0]:
+            self._reserve_constraints(whole.bounds.shape[0])
+        if whole.starts[whole.constraints] > self.indices.shape[0]:
+            self._reserve_entries(whole.indices.shape[0])
+
+    def restrict_to(self, whole, chosen, allowed):
         """Become the program of the chosen distributions, ascending, with all others of `whole` held at its θ.
 
-        Each has the entropy one. A constraint may stay as violated as it is at θ: it may be soft, or off by rounding.
+        Each has the entropy one. Constraints may stay as violated as they are at θ, up to `allowed`: they may be soft,
+        or off by rounding. Beyond that soft ones are as hard as the others.
         """
         d: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -147,12 +178,7 @@ class BlockProgram:
         entries: cython.Py_ssize_t = 0
         value: cython.double
         outside: cython.double
-        if whole.parameters > self.weights.shape[0]:
-            self._reserve_parameters(whole.parameters)
-        if whole.constraints > self.bounds.shape[0]:
-            self._reserve_constraints(whole.constraints)
-        if whole.starts[whole.constraints] > self.indices.shape[0]:
-            self._reserve_entries(whole.starts[whole.constraints])
+        self.reserve_like(whole)
         for i in range(whole.parameters):
             whole.place[i] = -1
         for d in range(chosen.shape[0]):
@@ -180,7 +206,10 @@ class BlockProgram:
                 else:
                     outside += whole.coefficients[p] * whole.theta[i]
             if entries > self.starts[m]:
-                self.bounds[m] = (whole.bounds[j] if whole.equality[j] else max(whole.bounds[j], value)) - outside
+                bound = whole.bounds[j]
+                if bound < value and (value - bound) * whole.norms[j] <= allowed and not whole.equality[j]:
+                    bound = value
+                self.bounds[m] = bound - outside
                 self.equality[m] = whole.equality[j]
                 self.softness[m] = self.multipliers[m] = 0.0
                 self.norms[m] = whole.norms[j]
@@ -216,7 +245,11 @@ class BlockProgram:
 
     def certificate(self):
         """The largest violation of a hard constraint or a sum, and the relative gap between objective and bound."""
-        return self.violation(), relative_gap(*self.values(), self.total)
+        return self.violation(), self.gap()
+
+    def gap(self):
+        """The relative gap between objective and bound."""
+        return relative_gap(self.objective() * self.scale, self.lower_bound() * self.scale, self.total)
 
     def values(self):
         """The objective at θ and the lower bound by the multipliers, in the units of the block."""
@@ -379,14 +412,13 @@ def _check(
         raise ValueError("The constraints of a block refer to parameters that it does not have.")
 
 
-@cython.ccall
-def relative_gap(value: cython.double, bound: cython.double, total: cython.double) -> cython.double:
+def relative_gap(value, bound, total):
     """How far an objective is above its bound, as a share of itself; ∞ where one of them is not a number.
 
     A sum of −w log θ is exact to about 1e-16 of the total weight. Where that is more than the objective itself, because
     nearly all of very many data are certain, the share is one of the weight: beyond a million rows, of a row.
     """
-    distance: cython.double = value - bound
+    distance = value - bound
     if not isfinite(distance):
         return INFINITY
     return max(0.0, distance) / max(1.0, max(fabs(value), LEAST_PER_ROW * total))
@@ -400,7 +432,7 @@ def restrict(distributions, constraints, chosen, theta):
     whole, part = BlockProgram(), BlockProgram()
     whole.load(distributions, constraints, np.zeros(len(theta)), None, None, 1.0)
     whole.load_point(theta, np.zeros(len(constraints.bounds)))
-    part.restrict_to(whole, chosen)
+    part.restrict_to(whole, chosen, INFINITY)
     m: cython.Py_ssize_t = part.constraints
     entries: cython.Py_ssize_t = part.starts[m]
     return (

@@ -8,6 +8,7 @@ cdef class ClosedForms:
     cdef uint8_t[::1] used, tight
     cdef int64_t[::1] below, chain_constraints, chain_order, length
 
+    cdef reserve(self, BlockProgram program)
     cdef int solve(self, BlockProgram program, bint* solved) noexcept nogil
     cdef bint has_weights_only(self, BlockProgram program) noexcept nogil
     cdef bint has_ranges_only(self, BlockProgram program) noexcept nogil

@@ -32,7 +32,7 @@ class ClosedForms:
     def __init__(self) -> None:
         self._reserve(16)
 
-    def reserve(self, program: BlockProgram):
+    def reserve(self, program):
         """Make room for a block."""
         size = max(program.parameters, program.constraints)
         if size > self.lower.shape[0]:

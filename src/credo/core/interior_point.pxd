@@ -6,6 +6,7 @@ from credo.core.newton_systems cimport NewtonSystem
 
 cdef class InteriorPoint:
     cdef Py_ssize_t iterations
+    cdef bint conflicting  # whether multipliers proved that the constraints leave nothing
     cdef double primal, worst_dual, gap, mu  # of the last residuals
     # (parameters,): v is the multiplier of θ ≥ 0
     cdef double[::1] v, dtheta, dv, dual, target_theta, inverse_theta, inverse_v
@@ -16,6 +17,7 @@ cdef class InteriorPoint:
     # (parameters + constraints + distributions,)
     cdef double[::1] diagonal, regular, right, solution, correction, residual
 
+    cdef reserve(self, BlockProgram program)
     cdef bint solve(self, BlockProgram program, NewtonSystem system, bint cautious) noexcept nogil
     cdef void start(self, BlockProgram program, bint cautious) noexcept nogil
     cdef void set_residuals(self, BlockProgram program) noexcept nogil

@@ -19,7 +19,6 @@ Mehrotra's predictor and corrector choose how far towards the boundary each step
 
 import cython
 import numpy as np
-from cython.cimports.credo.core.block_program import BlockProgram
 from cython.cimports.credo.core.newton_systems import residual_of
 from cython.cimports.libc.math import INFINITY, fabs, isfinite, log
 
@@ -38,6 +37,8 @@ MOST_TINY_STEPS = cython.declare(cython.Py_ssize_t, 5)
 RESIDUAL = cython.declare(cython.double, 1e-13)  # of the linear equations
 GAP = cython.declare(cython.double, 2e-16)  # of complementarity, with weights scaled to a sum of one
 PATIENCE = cython.declare(cython.Py_ssize_t, 6)  # steps that halve nothing, after which an acceptable point is taken
+FIRST_PROOF = cython.declare(cython.Py_ssize_t, 4)  # the iteration before which multipliers prove nothing
+PROVED = cython.declare(cython.double, 1e-6)  # a bound of what is not above zero, beyond rounding
 ACCEPTABLE = cython.declare(cython.double, 1e-9)  # where rounding ends progress, this will do
 
 
@@ -48,7 +49,7 @@ class InteriorPoint:
     def __init__(self) -> None:
         self._reserve(16, 16)
 
-    def reserve(self, program: BlockProgram):
+    def reserve(self, program):
         """Make room for a block."""
         room = self.v.shape[0], self.s.shape[0]
         if program.parameters > room[0] or program.constraints > room[1]:
@@ -67,8 +68,15 @@ class InteriorPoint:
     def solve(self, program, system, cautious):
         """Iterate from θ of the program to the optimum; whether it got there.
 
-        A cautious solver starts in the middle of each distribution and keeps further away from the boundary.
+        A cautious solver starts in the middle of each distribution and keeps further away from the boundary. It stops
+        where multipliers prove a conflict: Σ e θ log θ is never above zero, and so is no bound of it.
         """
+        self.conflicting = False
+        at_most_zero: cython.bint = program.entropic
+        for i in range(program.parameters):
+            at_most_zero &= program.weights[i] == 0.0 and program.costs[i] <= 0.0
+        for j in range(program.constraints):
+            at_most_zero &= program.softness[j] == 0.0
         to_boundary = CAUTIOUS_TO_BOUNDARY if cautious else TO_BOUNDARY
         least = INFINITY
         tiny_steps: cython.Py_ssize_t = 0
@@ -89,6 +97,12 @@ class InteriorPoint:
                 break
             if not cautious:  # the last steps converge quadratically only if they may go to the end
                 to_boundary = max(TO_BOUNDARY, 1.0 - self.gap)
+            if at_most_zero and iteration >= FIRST_PROOF:
+                for j in range(program.constraints):
+                    program.multipliers[j] = self.z[j]
+                if program.lower_bound() > PROVED:
+                    self.conflicting = True
+                    break
             self.set_diagonal(program)
             system.factorise(program, self.regular)
 

@@ -18,6 +18,7 @@ cdef class ReducedSystem(NewtonSystem):
     cdef double[:, ::1] matrix
     cdef double[::1] inverse, unknown, gradient, line
 
+    cpdef reserve(self, BlockProgram program)
     cdef bint choose_dependent(self, BlockProgram program) noexcept nogil
     cdef void reduce_constraints(self, BlockProgram program) noexcept nogil
 

@@ -40,7 +40,7 @@ class ReducedSystem(NewtonSystem):
     def __init__(self) -> None:
         self._reserve(16, 16, 16)
 
-    def reserve(self, program: BlockProgram):
+    def reserve(self, program):
         """Make room for a block."""
         n, m = program.parameters, program.constraints
         self.free = n - program.distributions
@@ -180,9 +180,13 @@ class ReducedSystem(NewtonSystem):
                 unknown[i] -= unknown[k] * matrix[k, i]
         for k in range(free):
             value = 0.0
-            for i in range(k):
+            other: cython.double = 0.0  # two sums, so that one addition need not wait for the other
+            for i in range(0, k - 1, 2):
                 value += matrix[k, i] * unknown[i]
-            unknown[k] -= value * self.inverse[k]
+                other += matrix[k, i + 1] * unknown[i + 1]
+            if k & 1:
+                value += matrix[k, k - 1] * unknown[k - 1]
+            unknown[k] -= (value + other) * self.inverse[k]
         for i in range(n):
             if self.place[i] >= 0:
                 solution[i] = unknown[self.place[i]]

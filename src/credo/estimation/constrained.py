@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -174,7 +174,7 @@ def without_pinned_prior(
     solved = list(estimates)
     blocks = [estimates[k].block for k in again]
     for (k, impossible), other in zip(again.items(), estimate_blocks(blocks, weights, soft_weight), strict=True):
-        solved[k] = replace(other, impossible=impossible)
+        solved[k] = other._replace(impossible=impossible)
     return solved
 
 

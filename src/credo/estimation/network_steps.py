@@ -26,13 +26,13 @@ from credo.constraints.constraint_set import Constraints, LinearConstraints, joi
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
-from credo.estimation.solvers.block_solver import LARGE_SYSTEM
 from credo.estimation.solvers.products import ProductConstraints
 from credo.model.layout import Layout
 from credo.statistics.network_statements import NetworkStatements, excesses_of
 from credo.types import Flags, Indices, Numbers
 
 STRAIGHT = 0.8  # the cosine between two steps, and the ratio of their lengths, from which on they go on and on
+LARGE = 400  # numbers and constraints of CPTs, from which only those constraints are taken that came into play
 SAME = 1e-8  # of the largest change from step to step: below it, changes are linear combinations of each other
 
 
@@ -169,7 +169,7 @@ class NetworkSteps:
         starts = layout.distribution_starts()
         sums = np.add.reduceat(self.weights, starts) if len(starts) else np.zeros(0)
         totals = np.repeat(sums, np.diff(starts, append=layout.size))
-        is_small = layout.size + len(base.linear) < LARGE_SYSTEM
+        is_small = layout.size + len(base.linear) < LARGE
         needed = base.linear.equality | ~base.linear.hard | is_small
         tangents = self.statements.equality | ~self.statements.hard | is_small
         found = {"base": base, "reached": tuple(reached), "free": free, "about": about}

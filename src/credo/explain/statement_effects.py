@@ -150,7 +150,7 @@ def _effects_with_network_constraints(
                 left_out.append(task if weights.any() else replace(task, entropies=np.ones(each.block.size)))
         if network_statements.intersection(each.block.statements):
             blocks.append(each.block)
-            with_all.append(replace(each, theta=found.theta[each.block.parameters]))
+            with_all.append(each._replace(theta=found.theta[each.block.parameters]))
     effects = _compared(blocks, tasks, with_all, solve_certified(left_out), data)
     every = {number for block in problem.model.blocks for number in block.statements} | network_statements
     return {number: effects.get(number, StatementEffect((), 0.0)) for number in sorted(every)}

@@ -200,7 +200,7 @@ def test_a_chain_against_a_quadratic_time_oracle() -> None:
 def test_other_shapes_are_left_to_the_interior_point(
     weights: list[float], sizes: list[int], constraints: list[tuple[dict[int, float], float]]
 ) -> None:
-    assert solved(weights, sizes, *constraints)[0] == GENERAL
+    assert solved(weights, sizes, *constraints)[0] in (GENERAL, NO_CONSTRAINTS)
 
 
 def test_a_chain_with_counts_that_em_has_made_very_small() -> None:

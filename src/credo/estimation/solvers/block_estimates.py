@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from credo.core.closed_forms import BOUNDED_SUMS, CHAIN, GENERAL, NO_CONSTRAINTS
 from credo.estimation.solvers.block_solver import solve_tasks
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.max_entropy import most_entropic, without_weight
+from credo.estimation.solvers.max_entropy import most_entropic_points
 from credo.estimation.solvers.tasks import Point, Task, merged_tasks
 from credo.types import Indices, Numbers
 
@@ -27,11 +29,11 @@ SOLVERS = {
     SUMS_AGAINST_SUMS: "a closed form (Niculescu's theorem 4.1), because its statements compare disjoint sums",
     CHAIN: "pooling adjacent violators, because its statements put distributions with two states in one order",
 }
+NO_NUMBERS = np.zeros(0)
 CLARABEL = "Clarabel, because credo's own interior-point method could not prove its result optimal"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockEstimate:
+class BlockEstimate(NamedTuple):
     """The estimate of one block, the multiplier of each of its constraints, and how it was found."""
 
     task: Task
@@ -41,7 +43,7 @@ class BlockEstimate:
     certificate: Certificate
     without_data: Indices  # distributions with no weight at all; they take the point of maximum entropy
     local: bool = False  # whether only a local optimum is certain; `certificate.gap` then bounds the distance from all
-    impossible: Indices = field(default_factory=lambda: NONE)  # parameters pinned at zero whose data were left out
+    impossible: Indices = NONE  # parameters pinned at zero whose data were left out
     product_violation: float = 0.0  # of a product constraint, in logarithms
     product_multipliers: tuple[tuple[int, float], ...] = ()  # statement, multiplier per unit of log bound
 
@@ -56,39 +58,57 @@ def estimate_blocks(
 ) -> list[BlockEstimate]:
     """The optimum of every block for weights that stand in one vector over all parameters.
 
-    Large blocks are solved in rounds, unless all their constraints are known to matter.
+    Blocks are solved in rounds, unless all their constraints are known to matter.
     """
-    weights = [vector[block.parameters] for block in blocks]
-    seen = _any_weight(weights)
-    tasks = [
-        Task(block, own, None if some else np.ones(block.size), soft_weight)  # without data, entropy alone decides
-        for block, own, some in zip(blocks, weights, seen, strict=True)
-    ]
-    return with_most_entropy(solve_certified(tasks, in_rounds=in_rounds))
-
-
-def solve_certified(tasks: Sequence[Task], *, in_rounds: bool = True) -> list[BlockEstimate]:
-    """The optimum of every task under its linear constraints, without soft ones that cost nothing."""
-    tasks = [task if task.soft_weight > 0 else _without_soft_constraints(task) for task in tasks]
-    solved, expanded = merged_tasks(tasks)
-    points = solve_tasks(solved, in_rounds=in_rounds)
-    found = zip(solved, points, without_weight(solved), strict=True)
-    estimates = [_certified(task, point, unseen) for task, point, unseen in found]
-    for k, each in enumerate(estimates):
-        if each.task is not tasks[k]:
-            theta = tasks[k].block.normalised(expanded(k, each.theta))
-            certificate = certify(tasks[k], theta, each.multipliers)
-            estimates[k] = replace(each, task=tasks[k], theta=theta, certificate=certificate)
-    return estimates
-
-
-def _any_weight(weights: Sequence[Numbers]) -> list[bool]:
-    """Whether each block has a weight above zero."""
-    if not weights:
+    if not blocks:
         return []
-    firsts = starts_of([len(own) for own in weights])[:-1]
-    some: list[bool] = np.logical_or.reduceat(np.concatenate(weights) > 0.0, firsts).tolist()
-    return some
+    firsts = starts_of([block.size for block in blocks])
+    own = vector[np.concatenate([block.parameters for block in blocks])]
+    seen = np.logical_or.reduceat(own > 0.0, firsts[:-1]).tolist()
+    tasks = [
+        Task(block, own[first:last], None if some else np.ones(block.size), soft_weight)  # else entropy alone decides
+        for block, (first, last), some in zip(blocks, pairwise(firsts.tolist()), seen, strict=True)
+    ]
+    chosen = _chosen(tasks)
+    return _estimates(chosen, solve_tasks(chosen.merged, in_rounds=in_rounds, most_entropic=True), most_entropic=True)
+
+
+def solve_certified(tasks: Sequence[Task]) -> list[BlockEstimate]:
+    """The optimum of every task under its linear constraints, without soft ones that cost nothing."""
+    chosen = _chosen(tasks)
+    return _estimates(chosen, solve_tasks(chosen.merged))
+
+
+class _Chosen(NamedTuple):
+    """Tasks without what costs nothing, the same with equal states merged, and the way back for θ of the k-th."""
+
+    tasks: Sequence[Task]
+    merged: Sequence[Task]
+    expanded: Callable[[int, Numbers], Numbers]
+
+
+def _chosen(tasks: Sequence[Task]) -> _Chosen:
+    if not np.isnan(np.concatenate([NO_NUMBERS, *(task.block.linear.confidences for task in tasks)])).all():
+        tasks = [task if task.soft_weight > 0 else _without_soft_constraints(task) for task in tasks]
+    return _Chosen(tasks, *merged_tasks(tasks))
+
+
+def _estimates(chosen: _Chosen, points: Sequence[Point], *, most_entropic: bool = False) -> list[BlockEstimate]:
+    """The points with their certificates; distributions without data at maximum entropy, where that is asked for."""
+    estimates = [_certified(task, point) for task, point in zip(chosen.merged, points, strict=True)]
+    others = []  # which the solver of all blocks did not put at maximum entropy
+    for k, (task, each) in enumerate(zip(chosen.tasks, estimates, strict=True)):
+        if each.task is not task:
+            theta = task.block.normalised(chosen.expanded(k, each.theta))
+            certificate = certify(task, theta, each.multipliers)
+            estimates[k] = each._replace(task=task, theta=theta, certificate=certificate)
+            others.append(k)
+        elif each.theta is not points[k].theta:
+            others.append(k)
+    if most_entropic and others:
+        for k, each in zip(others, with_most_entropy([estimates[k] for k in others]), strict=True):
+            estimates[k] = each
+    return estimates
 
 
 def _without_soft_constraints(task: Task) -> Task:
@@ -103,11 +123,11 @@ def _without_soft_constraints(task: Task) -> Task:
     )
 
 
-def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
+def _certified(task: Task, point: Point) -> BlockEstimate:
     """The point with its certificate; where that fails, other ways are tried, and the best of them is returned."""
     certificate = _certificate(point)
     if certificate.holds:
-        return BlockEstimate(task, point.theta, point.multipliers, SOLVERS[point.shape], certificate, unseen)
+        return BlockEstimate(task, point.theta, point.multipliers, SOLVERS[point.shape], certificate, point.unseen)
     interior = interior_of(task.block)
     if interior is None:
         raise InfeasibleError
@@ -117,7 +137,7 @@ def _certified(task: Task, point: Point, unseen: Indices) -> BlockEstimate:
     if other is not None:
         attempts.append((other, CLARABEL))
     tried, solver = min(attempts, key=lambda attempt: _certificate(attempt[0]).badness)
-    found = BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), unseen)
+    found = BlockEstimate(task, tried.theta, tried.multipliers, solver, _certificate(tried), point.unseen)
     return found if found.certificate.violation <= VIOLATION_LIMIT else _made_feasible(found, interior.point)
 
 
@@ -134,7 +154,7 @@ def _made_feasible(estimate: BlockEstimate, inside: Numbers) -> BlockEstimate:
         share = float((excess[missed] / np.maximum(excess[missed] - room[missed], 1e-300)).max(initial=0.0))
         share = min(1.0, max(share, least))
         theta = estimate.block.normalised((1.0 - share) * estimate.theta + share * inside)
-        moved = replace(estimate, theta=theta, certificate=certify(task, theta, estimate.multipliers))
+        moved = estimate._replace(theta=theta, certificate=certify(task, theta, estimate.multipliers))
         if moved.certificate.violation <= VIOLATION_LIMIT:
             break
     return moved
@@ -151,7 +171,7 @@ def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
     """
     some = [k for k, each in enumerate(estimates) if each.without_data.size and each.task.entropies is None]
     own = [estimates[k] for k in some]
-    others = most_entropic(
+    others = most_entropic_points(
         [each.block for each in own], [each.without_data for each in own], [each.theta for each in own]
     )
     changed = list(estimates)
@@ -160,5 +180,5 @@ def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
             continue
         certificate = replace(each.certificate, violation=max(each.certificate.violation, other[1]))
         if certificate.holds or not each.certificate.holds:  # else among the optima one point is as good as another
-            changed[k] = replace(each, theta=other[0], certificate=certificate)
+            changed[k] = each._replace(theta=other[0], certificate=certificate)
     return changed

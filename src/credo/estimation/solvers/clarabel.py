@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from credo.core.closed_forms import GENERAL
 from credo.estimation.solvers.certificate import certify
 from credo.estimation.solvers.tasks import Point, Task
 from credo.types import Indices, Numbers
@@ -88,4 +89,14 @@ def solve_with_clarabel(task: Task) -> Point | None:
     multipliers[below] = duals[sums.shape[0] + len(equal) : sums.shape[0] + len(constraints)]
     theta = block.normalised(theta)
     certificate = certify(task, theta, multipliers)
-    return Point(theta, multipliers, int(solution.iterations), True, certificate.violation, certificate.gap)
+    unseen = np.flatnonzero(np.add.reduceat(task.weights, block.distributions[:-1]) == 0)
+    return Point(
+        theta,
+        multipliers,
+        int(solution.iterations),
+        True,
+        certificate.violation,
+        certificate.gap,
+        GENERAL,
+        unseen,
+    )

@@ -194,7 +194,7 @@ def _proved(relaxed: BlockEstimate, products: Products, end: _Trial) -> BlockEst
         bound = lower_bound(task, relaxed.multipliers)
     at_work = (products.exponents[end.multipliers > 0.0] != 0.0).any(axis=0)
     held = np.logical_or.reduceat(at_work, relaxed.block.distributions[:-1])[relaxed.without_data]
-    estimate = replace(end.estimate, task=task, without_data=relaxed.without_data[~held])
+    estimate = end.estimate._replace(task=task, without_data=relaxed.without_data[~held])
     for candidate in (*with_most_entropy([estimate]), estimate):
         theta = candidate.theta
         excess = np.maximum(products.exponents @ np.log(np.maximum(theta, 1e-300)) - products.log_bounds, 0.0)
@@ -204,8 +204,7 @@ def _proved(relaxed: BlockEstimate, products: Products, end: _Trial) -> BlockEst
         certificate = Certificate(max(hard_violation(task.block, theta), missed), gap)
         if certificate.violation > VIOLATION_LIMIT or (is_same and not certificate.holds):
             continue
-        return replace(
-            relaxed,
+        return relaxed._replace(
             theta=theta,
             multipliers=end.estimate.multipliers,
             solver=BY_MULTIPLIERS,

@@ -68,7 +68,7 @@ def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
         if product_finding(relaxed.block, interior, Program(relaxed.block)).conflict is not None:
             raise InfeasibleError
         missed = float(products.missed(relaxed.theta)[products.hard].max())
-        return replace(relaxed, certificate=replace(relaxed.certificate, violation=missed), product_violation=missed)
+        return relaxed._replace(certificate=replace(relaxed.certificate, violation=missed), product_violation=missed)
     best, at_zero = min(found, key=lambda pair: pair[0].value)
     (finished,) = descend_together([descend(task, products, best.theta, at_zero)])
     best = best if finished is None or finished.value > best.value else finished
@@ -76,8 +76,7 @@ def _with_products(relaxed: BlockEstimate, seed: int) -> BlockEstimate:
     missed = float(products.missed(best.theta)[products.hard].max(initial=0.0))
     value = objective(relaxed.task, best.theta) + products.soft_cost(best.theta)
     gap = relative_gap(value, bound, float(relaxed.task.weights.sum()))
-    return replace(
-        relaxed,
+    return relaxed._replace(
         theta=best.theta,
         multipliers=best.multipliers,
         solver=LOCAL,

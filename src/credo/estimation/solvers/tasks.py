@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.merged_states import MergedStates, merged_states
-from credo.core.closed_forms import GENERAL
-from credo.types import Numbers
+from credo.types import Indices, Numbers
 
 MERGED_STATES = 50  # of the widest distribution of a block, from which equal columns are merged
 
@@ -26,8 +26,7 @@ class Task:
     costs: Numbers | None = None  # (parameters,) c; None for zeros
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Point:
+class Point(NamedTuple):
     """Where a solver ended: parameters, a multiplier for each linear constraint, and how well that is proved."""
 
     theta: Numbers  # (parameters,)
@@ -36,12 +35,8 @@ class Point:
     converged: bool  # by the solver's own criterion
     violation: float  # of hard constraints and sums, see `blocks.py`
     gap: float  # between the objective and its dual bound, relatively
-    shape: int = GENERAL  # which closed form was taken, see `core/closed_forms.py`
-
-
-def unknowns(block: Block) -> int:
-    """How many numbers a Newton step asks for: parameters, and multipliers of constraints and sums."""
-    return block.size + len(block.linear) + len(block.distributions) - 1
+    shape: int  # which closed form was taken, see `core/closed_forms.py`
+    unseen: Indices  # distributions with no weight at all
 
 
 def widest_of(block: Block) -> int:
@@ -83,7 +78,7 @@ def _entropies_differ(task: Task) -> bool:
 
 def merged_tasks(tasks: Sequence[Task]) -> tuple[list[Task], Callable[[int, Numbers], Numbers]]:
     """Every task, merged where it can be; and θ of the k-th original from θ of the k-th merged one."""
-    found = [merged_task(task) for task in tasks]
+    found = [merged_task(task) if task.block.size >= MERGED_STATES else None for task in tasks]
 
     def expanded(number: int, theta: Numbers) -> Numbers:
         own = found[number]
