@@ -36,6 +36,7 @@ EXPERIMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "general": (("experiments.general",), ("--draws", "1", "--network", "asia")),
     "together": (("experiments.together",), ("--draws", "1", "--minutes", "1")),
     "published": (("experiments.published",), ("--quick",)),
+    "published posterior": (("experiments.published.side_by_side",), ("--quick",)),
     "classifier": (("experiments.classifier",), ("--splits", "1", "--table", "Iris", "--learner", "credo")),
     "classifier coverage": (("experiments.classifier.coverage",), ("--trials", "1", "--minutes", "1")),
 }

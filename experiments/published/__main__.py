@@ -24,6 +24,7 @@ from experiments.published.trials import CONDITIONS, KEY, MAIN_CONDITIONS, METHO
 from experiments.running import ROOT, add_options, require, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
+SIDE_BY_SIDE = "side_by_side.csv"  # of the comparison with NumPyro
 QUICK_RESULTS = Path("quick-experiments") / "published"
 PAGE = ROOT / "docs" / "published.md"
 ROWS = (30, 100, 300)
@@ -69,7 +70,7 @@ def main() -> None:
         results = read_trials(file)
     if given.against:
         results = beside(results, read_trials(require(given.against / file.name, "Results of another run")))
-    page = write_page(results, PAGE if given.out == RESULTS else given.out / PAGE.name)
+    page = write_page(results, PAGE if given.out == RESULTS else given.out / PAGE.name, given.out / SIDE_BY_SIDE)
     print(page)
 
 

@@ -13,10 +13,12 @@ import polars as pl
 
 from experiments.published.measures import KINDS, LEVELS, MEASURES, within
 from experiments.published.networks import HALVES, half_of
+from experiments.published.side_by_side import section
 from experiments.published.trials import CONDITIONS, METHODS
 
 TRIAL = ("network", "family", "rows", "draw")
 BEFORE = "before"  # the name of an older credo in tables
+IN_HALVES = ("credo", BEFORE, "laplace", "bdeu10", "hierarchical", "shrunk", "hdp")  # others for both halves together
 MUCH = 1.1  # how many times another divergence one is where it counts as clearly worse
 LIMIT = 30  # seconds of processor time that a fit is to need at most
 RUN = "    python -m experiments.published --rows 30 100 --minutes 60 --methods"
@@ -46,21 +48,22 @@ them the command runs on random ones. The page is written from stored results by
 - Packages: `pyagrum` is pyAgrum's EM with one added; `pgmpy` (BDeu, sample size 10) and `bnlearn` (R; its `bayes` with
   an imaginary sample size of 1) learn each CPT from rows that are complete in its variables; `bnlearn hard-em` imputes.
   From complete rows they learn what `laplace`, `bdeu10` and `bdeu1` do, which tests show. pgmpy's own EM is for
-  variables that are never observed. `bnlearn hdir` wants one variable that is a parent of all others; here it learns CPT
-  by CPT, with configurations of parents as its groups.
+  variables that are never observed. `bnlearn hdir` wants one variable that is a parent of all others; here it learns
+  CPT by CPT, with configurations of parents as its groups.
 - Rivals that know statements, with what had to be guessed, since of most papers no full text was at hand: `qmap` and
-  `qmapc` [guo]; `fcqmap` [Guo and others, 2017] replaces qmap's data estimate by one under which qmap's result satisfies
-  the statements (guessed: this reading of "further constrained", and that the sample size is cross-validated); `camap`
-  [Di, Wang, He and Guo, 2021] takes the best sample size in cross-validation among those at which statements hold
-  (guessed: the prior's shape, the mean of what they allow, and the grid of sizes); `mplc` [Zhou, Fenton and Neil, 2014]
-  is the mean of an auxiliary network in which numbers are uniform, counts binomial, and statements observed (guessed:
-  statements between configurations, as in their later MPL-EC); `cpb` [Ru, Gao, Wang and Liu, 2023] adds rows drawn from
-  CPTs made of rows and statements (guessed: the constrained mode, nine times as many rows, one added to every count);
-  `irem` [Masegosa, Feelders and van der Gaag, 2016] is EM with an isotonic regression as its M-step, and knows
-  influences alone (guessed: one added to every count).
+  `qmapc` [guo]; `fcqmap` [Guo and others, 2017] replaces qmap's data estimate by one under which qmap's result
+  satisfies the statements (guessed: this reading of "further constrained", and that the sample size is
+  cross-validated); `camap` [Di, Wang, He and Guo, 2021] takes the best sample size in cross-validation among those at
+  which statements hold (guessed: the prior's shape, the mean of what they allow, and the grid of sizes); `mplc` [Zhou,
+  Fenton and Neil, 2014] is the mean of an auxiliary network in which numbers are uniform, counts binomial, and
+  statements observed (guessed: statements between configurations, as in their later MPL-EC); `cpb` [Ru, Gao, Wang and
+  Liu, 2023] adds rows drawn from CPTs made of rows and statements (guessed: the constrained mode, nine times as many
+  rows, one added to every count); `irem` [Masegosa, Feelders and van der Gaag, 2016] is EM with an isotonic regression
+  as its M-step, and knows influences alone (guessed: one added to every count).
 - `wrong-10`, `wrong-20`: of five statements a variable, this share is made wrong: reversed, or a range that misses the
-  truth by 10 to 30 points. `credo` doubts all of them, with a reliability that it learns; `left out` is credo told which
-  ones are wrong; `trusting` is credo without doubt. It and rivals, none of which doubts, leave out what is in conflict.
+  truth by 10 to 30 points. `credo` doubts all of them, with a reliability that it learns; `left out` is credo told
+  which ones are wrong; `trusting` is credo without doubt. It and rivals, none of which doubts, leave out what is in
+  conflict.
 """
 
 
@@ -70,9 +73,11 @@ def read_trials(file: Path) -> pl.DataFrame:
     return pl.read_csv(file, infer_schema_length=None).cast(dict.fromkeys(numbers, pl.Float64))
 
 
-def write_page(results: pl.DataFrame, file: Path) -> str:
-    """Write the page, and return its text."""
+def write_page(results: pl.DataFrame, file: Path, compared: Path | None = None) -> str:
+    """Write the page, and return its text; `compared` has results of the comparison with NumPyro, if it exists."""
     text = tables(results)
+    if compared is not None and (lines := section(compared)):
+        text += "\n" + "\n".join(lines)
     file.write_text(text, encoding="utf-8")
     return text
 
@@ -130,6 +135,7 @@ def _accuracy(results: pl.DataFrame) -> Iterator[str]:
         f"by more than two standard errors, in either direction. The last column counts networks on which credo's "
         f"weighted divergence is more than {MUCH - 1:.0%} larger.\n"
     )
+    several = results["half"].n_unique() > 1
     for (condition, rows), here in _cells(results):
         yield f"### {condition}, {rows} rows\n"
         yield from _header(
@@ -140,7 +146,7 @@ def _accuracy(results: pl.DataFrame) -> Iterator[str]:
             mine = own.filter(pl.col("method") == "credo")
             for method in ("credo", BEFORE, *METHODS[1:]):
                 its = own.filter(pl.col("method") == method)
-                if not len(its):
+                if not len(its) or (half in HALVES and several and method not in IN_HALVES):
                     continue
                 figures = [_figure(family_mean(its, measure)) for measure in MEASURES]
                 both = paired(mine, its)
