@@ -1,5 +1,6 @@
 // Pictures as files: SVG, or PNG at twice the size; the network in light colours, for paper and slides.
 import { keepFile } from "./api.js";
+import { pointsBetween } from "./arrow_paths.js";
 import { KINDS, at } from "./names.js";
 import { picture, svg } from "./share/picture.js";
 import { percent } from "./share/words.js";
@@ -18,8 +19,8 @@ function drawnPicture() {
   if (!drawing) return null;
   const moved = drawing.part === "[[],null]" ? (arrangement?.positions ?? {}) : {};
   const boxes = Object.fromEntries(Object.entries(drawing.picture.boxes).map(([name, box]) => [name, at(moved, name) ? [...moved[name], box[2], box[3]] : box]));
-  const middle = (name, share) => [boxes[name][0] + boxes[name][2] / 2, boxes[name][1] + boxes[name][3] * share];
-  const routes = drawing.picture.routes.map(([parent, child, points]) => [parent, child, at(moved, parent) || at(moved, child) ? [middle(parent, 1), middle(parent, 1), middle(child, 0)] : points]);
+  const boxOf = ([x, y, width, height]) => ({ x, y, width, height });
+  const routes = drawing.picture.routes.map(([parent, child, points]) => [parent, child, at(moved, parent) || at(moved, child) ? pointsBetween(boxOf(boxes[parent]), boxOf(boxes[child])) : points]);
   const { variables } = drawing.network;
   const shown = variables.map((each) => ({ ...each, order: each.states.map((_, index) => index), hidden: false }));
   const drawn = picture({ picture: { boxes, routes }, variables: shown }, () => {});

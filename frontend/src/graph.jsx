@@ -12,13 +12,13 @@ import {
   ReactFlow,
   ReactFlowProvider,
   ViewportPortal,
-  getBezierPath,
   useNodesState,
   useReactFlow,
   useStore,
   useStoreApi,
 } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { curve, pointsBetween } from "./arrow_paths.js";
 import { Computing } from "./asking.jsx";
 import { exportPng, exportSvg } from "./export.js";
 import { FarNames } from "./far_names.jsx";
@@ -91,21 +91,11 @@ function drawnIn(network, boxOf) {
 
 export const arcId = (parent, child) => JSON.stringify([parent, child]);
 
-// Lines and curves in turns, as the layout left room for them.
-function curve(points) {
-  let path = `M${points[0][0]} ${points[0][1]}`;
-  for (let place = 1; place < points.length; place += 1) {
-    const [[fromX, fromY], [x, y]] = [points[place - 1], points[place]];
-    const middle = (fromY + y) / 2;
-    path += place % 2 ? `V${y}` : `C${fromX} ${middle} ${x} ${middle} ${x} ${y}`;
-  }
-  return path;
-}
-
-// Between boxes that were moved, an arrow goes straight there.
-function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd, selected }) {
-  const [straight] = data?.points ? [] : getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
-  const path = straight ?? curve(data.points);
+// Between boxes that were moved, an arrow goes straight from where they are now.
+function Arrow({ id, source, target, data, markerEnd, selected }) {
+  const boxOf = (name) => (s) => s.nodeLookup.get(name)?.internals.positionAbsolute;
+  const [from, to] = [useStore(boxOf(source)), useStore(boxOf(target))];
+  const path = curve(data?.points ?? pointsBetween({ ...data.sizes[0], ...from }, { ...data.sizes[1], ...to }));
   return <BaseEdge id={id} path={path} markerEnd={markerEnd} className={data?.kind} interactionWidth={18} style={data?.width && !selected ? { strokeWidth: data.width } : undefined} />;
 }
 
@@ -113,9 +103,7 @@ function Arrow({ id, sourceX, sourceY, targetX, targetY, sourcePosition, targetP
 const FarArrows = memo(({ edges, boxOf }) => {
   const paths = {};
   for (const { source, target, data } of edges) {
-    const [from, to] = [boxOf(source), boxOf(target)];
-    const ends = [[from.x + from.width / 2, from.y + from.height], [from.x + from.width / 2, from.y + from.height], [to.x + to.width / 2, to.y]];
-    paths[data.kind] = (paths[data.kind] ?? "") + curve(data.points ?? ends);
+    paths[data.kind] = (paths[data.kind] ?? "") + curve(data.points ?? pointsBetween(boxOf(source), boxOf(target)));
   }
   return (
     <ViewportPortal>
@@ -329,15 +317,18 @@ function Flow() {
   const flow = useReactFlow();
   const page = useStoreApi();
   const hasRoom = useStore((s) => s.width > 0);
+  const positions = useStudio((s) => s.arrangement.positions);
+  // Where most boxes stand as somebody placed them, nothing is spread.
+  const isArranged = isWhole && 2 * network.variables.filter((each) => at(positions, each.name)).length > network.variables.length;
   const { picture, there, back } = useMemo(() => {
+    if (isArranged) return unstretched(drawn);
     const room = roomIn(page.getState());
     const wide = stretched(drawn, bounds, room, FAR);
     const boxes = drawnIn(network, (name) => asBox(at(wide.picture.boxes, name)));
     // What is not seen as a whole all the same stays as it is, so that more of it is seen.
     return room.width > 0 && haveAllPlaces(boxes, zoomToFit(bounds(wide.picture), room)) ? wide : unstretched(drawn);
-  }, [drawn, hasRoom]);
+  }, [drawn, hasRoom, isArranged]);
   // Boxes that somebody moved stay there, after a reload and after the next start too.
-  const positions = useStudio((s) => s.arrangement.positions);
   const moved = useRef(new Map());
   useMemo(() => {
     const kept = isWhole ? (positions ?? {}) : {}; // a part has places of its own
@@ -354,6 +345,7 @@ function Flow() {
     },
     [picture, movedCount, positions],
   );
+  const isMoved = (...names) => names.some((name) => moved.current.has(name));
   // From top to bottom and left to right, as the Tab key goes through them.
   const inOrder = useMemo(() => {
     const drawn = drawnIn(network, (name) => asBox(at(picture.boxes, name)));
@@ -372,6 +364,8 @@ function Flow() {
   const edges = useMemo(
     () => {
       const byName = new Map(inOrder.map((each) => [each.name, each]));
+      const sizeOf = ({ width, height }) => ({ width, height });
+      const linesOf = (parent, child) => ({ points: isMoved(parent, child) ? null : routes.get(arcId(parent, child)), sizes: [parent, child].map((name) => sizeOf(boxOf(name))) });
       return picture.routes
         .filter(([parent, child]) => byName.has(parent) && byName.has(child))
         .map(([parent, child]) => {
@@ -379,7 +373,7 @@ function Flow() {
           const id = arcId(parent, child);
           if (each.group || byName.get(parent).group) {
             const names = [parent, child].map((name) => name.replace(GROUP, "group "));
-            const data = { kind: "neutral", points: moved.current.has(parent) || moved.current.has(child) ? null : routes.get(id) };
+            const data = { kind: "neutral", ...linesOf(parent, child) };
             return { id, type: "arrow", source: parent, target: child, data, selectable: false, focusable: false, ariaLabel: `Arrows between ${names.join(" and ")}` };
           }
           const [learned, strength] = (supported === null || supported.has(each.name) ? at(at(arrows, each.name), parent) : undefined) ?? [];
@@ -395,7 +389,7 @@ function Flow() {
             data: {
               kind,
               width: learned === undefined ? undefined : THINNEST + (THICKEST - THINNEST) * Math.min(1, strength),
-              points: moved.current.has(parent) || moved.current.has(each.name) ? null : routes.get(id),
+              ...linesOf(parent, child),
             },
             ariaLabel: `Arrow from ${parent} to ${each.name}${says}`,
             markerEnd: TIPS[kind],
@@ -407,7 +401,7 @@ function Flow() {
   const kinds = new Set(edges.map((each) => each.data.kind));
   const isLarge = network.variables.length > LARGE;
   const boxes = useMemo(() => drawnIn(network, boxOf), [network, boxOf]);
-  const whole = useMemo(() => bounds({ ...picture, boxes: Object.fromEntries(boxes.map((each) => [each.name, [each.x, each.y, each.width, each.height]])) }), [picture, boxes]);
+  const whole = useMemo(() => bounds({ routes: picture.routes.filter(([parent, child]) => !isMoved(parent, child)), boxes: Object.fromEntries(boxes.map((each) => [each.name, [each.x, each.y, each.width, each.height]])) }), [picture, boxes]);
   const least = useMemo(() => leastZoom(boxes, FAR), [boxes]);
   useEffect(() => {
     if (flow.getZoom() < least) flow.zoomTo(least); // a box was moved to where its name has less room

@@ -276,14 +276,12 @@ export const useStudio = create((set, get) => ({
   },
 
   async hearLearning(progress) {
-    set({ progress });
+    // At once: what explains the new fit may arrive before the fit is fetched.
+    set(progress.event === "fitted" ? { progress, explanation: null } : { progress });
     if (progress.event === "fitted" || progress.event === "done") {
       const { fit } = await fetchJson("/api/fit");
       set({ fit });
-      if (progress.event === "fitted") {
-        set({ explanation: null });
-        await get().ask();
-      }
+      if (progress.event === "fitted") await get().ask();
     }
     if (progress.event === "explained" || progress.event === "done") get().loadExplanation();
   },

@@ -224,6 +224,15 @@ def test_what_was_learned_before_is_explained_on_request(learned: Studio) -> Non
     opened.explanation = opened.report = None
 
 
+def test_a_second_explanation_may_be_asked_for_at_once(learned: Studio) -> None:
+    opened = learned.session.require_opened()
+    for _ in range(2):
+        assert learned.post("/api/explain").status_code == 200  # the process of the first one is about to end
+        wait_for(lambda: learned.session.progress["event"] in ("done", "error"))
+        assert learned.get("/api/explanation").json()["explanation"]["cpts"]
+        opened.explanation = opened.report = None
+
+
 # Learning -------------------------------------------------------------------------------------------------------------
 
 

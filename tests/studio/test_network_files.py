@@ -107,7 +107,7 @@ def test_a_network_that_is_too_large_to_answer_says_so(chromium: Browser, tmp_pa
         assert page.get_by_text("There are no probabilities yet").count() == 0
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0472, "4.7%"), (0.953, "95.3%"), (0.5, "50%")])
+@pytest.mark.parametrize(("value", "text"), [(0.0472, "4.7%"), (0.953, "95%"), (0.9953, "99.5%"), (0.5, "50%")])
 def test_a_shared_page_writes_as_many_digits_as_the_studio(
     chromium: Browser, tmp_path: Path, value: float, text: str
 ) -> None:
@@ -118,3 +118,48 @@ def test_a_shared_page_writes_as_many_digits_as_the_studio(
         expect(state(tab.page, "failure", "yes").locator(".number")).to_have_text(text)
         tab.page.goto((tmp_path / "page.html").resolve().as_uri())
         expect(tab.page.locator(".big")).to_have_text(text)
+
+
+DRAWN_AT = """() => Object.fromEntries([...document.querySelectorAll('.react-flow__node')].map((each) => {
+  const { m41, m42 } = new DOMMatrix(getComputedStyle(each).transform);
+  return [each.dataset.id, [m41, m42]];
+}))"""
+
+
+@pytest.mark.filterwarnings("ignore::credo.errors.LossyFormatWarning")  # of the order of variables
+def test_a_picture_of_another_program_is_shown_as_it_was_drawn(chromium: Browser, tmp_path: Path) -> None:
+    network = credo.read_network(example("asia") / "asia.bif")
+    write_network(network, tmp_path / "asia.xdsl")
+    text = (tmp_path / "asia.xdsl").read_text()
+    places = {name: (100 + 90 * (k % 4), 300 - 70 * (k // 4) + 15 * (k % 2)) for k, name in enumerate(network.names)}
+    for name, (x, y) in places.items():
+        ends = f"<position>{x - 30} {y - 20} {x + 30} {y + 20}</position>"
+        text = text.replace(f"<name>{name}</name>", f"<name>{name}</name>{ends}")
+    (tmp_path / "asia.xdsl").write_text(text)
+    window = {"viewport": {"width": DESKTOP, "height": 800}}
+    with opened_tab(chromium, tmp_path.resolve(), window, "asia.xdsl", None) as tab:
+        page = tab.page
+        expect(page.locator(".react-flow__edge").first).to_be_attached()
+        found = page.evaluate(DRAWN_AT)
+        assert set(found) == set(places)
+        one, other = network.names[0], network.names[3]
+        factor = (found[other][0] - found[one][0]) / (places[other][0] - places[one][0])
+        for name, (x, _) in places.items():  # boxes of two states are all as wide
+            assert found[name][0] - found[one][0] == pytest.approx(factor * (x - places[one][0]), abs=40)
+        assert found[network.names[4]][1] < found[one][1]
+        page.wait_for_timeout(300)
+        box = page.locator(f'.react-flow__node[data-id="{one}"] .name').bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 10, box["y"] + 10)
+        page.mouse.down()
+        page.mouse.move(box["x"] - 50, box["y"] + 40, steps=4)
+        with page.expect_response("**/api/**"):
+            page.mouse.up()
+        moved = page.evaluate(DRAWN_AT)
+        page.reload()
+        expect(page.locator(".react-flow__edge").first).to_be_attached()
+        again = page.evaluate(DRAWN_AT)
+        for name in places:
+            assert again[name] == pytest.approx(moved[name], abs=1.5)
+            assert (moved[name] != pytest.approx(found[name], abs=1.5)) == (name == one)
+        assert tab.complaints == []

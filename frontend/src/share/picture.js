@@ -1,4 +1,5 @@
 // The network as a picture: boxes with bars, arrows between them; a click on a state says that it was observed.
+import { curve } from "../arrow_paths.js";
 import { percent, wrapped } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -12,16 +13,6 @@ export function svg(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
-}
-
-function curve(points) {
-  let path = `M${points[0][0]} ${points[0][1]}`;
-  for (let place = 1; place < points.length; place += 1) {
-    const [[fromX, fromY], [x, y]] = [points[place - 1], points[place]];
-    const middle = (fromY + y) / 2;
-    path += place % 2 ? `V${y}` : `C${fromX} ${middle} ${x} ${middle} ${x} ${y}`;
-  }
-  return path;
 }
 
 const short = (text, room) => (text.length * 8 <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / 8) - 1))}…`);

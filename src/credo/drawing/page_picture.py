@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from math import ceil
 from threading import Lock
 from typing import Any
+
+import numpy as np
 
 from credo.drawing.layered_layout import layered_picture
 from credo.knowledge.labels import Labels
@@ -19,6 +21,8 @@ LETTER = 7.5  # the usual width of a letter; the page shortens labels of states 
 SMALL_LETTER, MARGIN = 7.5, 24.0  # of a name that takes more than one line; on both sides of it
 HEAD, LINE, ROW, FOOT = 34.0, 14.0, 24.0, 8.0  # heights: of two lines of a name, of a third, of a state, below them
 MOST_STATES = 12  # that a box shows; one more line says how many there are besides
+BETWEEN = 16.0  # pixels, between two boxes that another program drew
+FURTHEST = 12.0  # times as far from each other as there, at most
 
 NO_LABELS = Labels()
 _DRAWING = Lock()
@@ -45,6 +49,28 @@ def picture_data(
     own = whole if not folded and shown is None else _reduced(whole, network, labels, folded, shown)
     with _DRAWING:  # who asks for what is being drawn waits for it
         return {"key": picture_key(network, labels), **_drawn(own)}
+
+
+def corners_as_drawn(
+    network: Network, labels: Labels, middles: Mapping[str, tuple[float, float]]
+) -> dict[str, list[float]]:
+    """The upper left corner of each box around middles that another program chose, as far apart as boxes need here.
+
+    Empty where they would be too far from each other, as where two stand in one place, and for other variables.
+    """
+    if set(middles) != set(network.names):
+        return {}
+    places = np.array([middles[name] for name in network.names])
+    sizes = np.array([_size(variable, labels) for variable in network.variables])
+    apart = np.abs(places[:, None] - places[None])
+    needed = (sizes[:, None] + sizes[None]) / 2 + BETWEEN
+    with np.errstate(divide="ignore"):
+        factors = (needed / apart).min(axis=2)  # beside each other, or one above the other
+    np.fill_diagonal(factors, 0.0)
+    if (factor := factors.max(initial=0.0)) > FURTHEST:
+        return {}
+    corners = (factor or 1.0) * (places - places.min(axis=0)) - sizes / 2
+    return dict(zip(network.names, np.round(corners, 1).tolist(), strict=True))
 
 
 def group_box(group: str) -> str:

@@ -61,6 +61,7 @@ class Run:
 
     process: asyncio.subprocess.Process
     started: float = field(default_factory=monotonic)
+    ended: bool = False  # it has said all, and its process is about to end
     cancelled: bool = False
 
 
@@ -114,7 +115,6 @@ async def follow(run: Run, send: Send) -> None:
     assert run.process.stdout is not None
     assert run.process.stderr is not None
     errors = asyncio.create_task(run.process.stderr.read())
-    ended = False
     time_left = TimeLeft()
     try:
         while line := await run.process.stdout.readline():
@@ -122,15 +122,17 @@ async def follow(run: Run, send: Send) -> None:
             if event["event"] == "progress":
                 event["left"] = time_left.after(event["phase"], event.get("share"), monotonic())
                 event["seconds"] = monotonic() - run.started
-            ended = ended or event["event"] in ("done", "error")
+            run.ended = run.ended or event["event"] in ("done", "error")
             await send(event)
     except ValueError:  # a line that is not an event: what wrote it is broken
         end(run)
     code = await run.process.wait()
     last = (await errors).decode("utf-8", "replace").strip().splitlines()[-1:]
+    if run.ended:
+        return
     if run.cancelled:
         await send({"event": "cancelled"})
-    elif not ended:
+    else:
         reason = f", killed by signal {-code}" if code < 0 else f" ({last[0]})" if last else ""
         await send({"event": "error", "message": CRASHED.format(reason=reason)})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from credo.drawing.page_picture import picture_data
+from credo.drawing.page_picture import corners_as_drawn, picture_data
 from credo.knowledge.decisions import DecisionDeclaration
 from credo.knowledge.labels import labels_of
 from credo.knowledge.statements import to_text
@@ -34,8 +34,15 @@ def opened_data(opened: Opened, folder: Folder) -> dict[str, Any]:
         "check": opened.found if opened.found and opened.found["version"] == opened.document.version else None,
         "arrows": None if opened.given is None or not opened.given.is_complete else arrow_data(opened.given),
         "fit": fit_data(opened),
-        "view": opened.view,
+        "view": opened.view | _positions(opened),
     }
+
+
+def _positions(opened: Opened) -> dict[str, Any]:
+    """Where boxes stand: as somebody moved them, or else as they were drawn in the network file."""
+    network, labels = opened.reading.network, opened.reading.labels
+    drawn = corners_as_drawn(network, labels, opened.drawn) if network is not None and opened.drawn else {}
+    return {"positions": {**drawn, **opened.view.get("positions", {})}} if drawn else {}
 
 
 def reading_data(opened: Opened, reading: Reading) -> dict[str, Any]:

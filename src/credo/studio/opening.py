@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from credo.errors import CredoError, OptionError
+from credo.io.drawn_positions import Points, drawn_positions
 from credo.io.files import replacing
 from credo.io.network_files import read_network
 from credo.io.network_from_table import network_from_table
@@ -58,6 +59,7 @@ class Opened:
     report: Path | None = None
     predictions: Path | None = None
     view: View = field(default_factory=dict)  # what was arranged around the text
+    drawn: Points = field(default_factory=dict)  # where another program drew the variables of the network file
 
 
 def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> Opened:
@@ -100,6 +102,7 @@ def open_files(model: Path | None, table: OpenTable | None, folder: Folder) -> O
         notice=notice,
         draft=draft_content(knowledge),
         view=read_view(knowledge),
+        drawn={} if given is None or model is None else drawn_positions(model, given),
     )
     opened.reading = read(text, given, table)
     _find_fit(opened)

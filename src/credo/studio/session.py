@@ -339,8 +339,10 @@ class Session:
     async def _start(self, opened: Opened, job: dict[str, Any], fit: Fit | None = None) -> None:
         """Start a run, to learn or to explain a fit; one at a time."""
         async with self._lock:
-            if self.run is not None:
+            if self.run is not None and not self.run.ended:
                 raise OptionError("Learning is under way already: wait, or cancel it.")
+            if self._following is not None:
+                await asyncio.wait([self._following])
             folder = Path(tempfile.mkdtemp(dir=self.scratch))
             if fit is not None:  # as it is shown here: another studio may have written the file beside the text anew
                 job = {"fit": str(await asyncio.to_thread(fit.save, folder / "shown.fit"))}
