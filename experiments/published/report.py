@@ -14,7 +14,7 @@ import polars as pl
 from experiments.published.measures import KINDS, LEVELS, MEASURES, within
 from experiments.published.networks import HALVES, half_of
 from experiments.published.side_by_side import section
-from experiments.published.trials import CONDITIONS, METHODS
+from experiments.published.trials import CONDITIONS, FOR_DOUBT, METHODS
 
 TRIAL = ("network", "family", "rows", "draw")
 BEFORE = "before"  # the name of an older credo in tables
@@ -162,8 +162,11 @@ def _influences(results: pl.DataFrame) -> Iterator[str]:
     changed = _changed(mine)
     if not len(changed):
         return
-    yield "## What true statements change\n"
-    yield "credo with the statements minus credo without, on the same rows, where there are any statements.\n"
+    yield "## What statements change\n"
+    yield (
+        "credo with the statements minus credo without, on the same rows, where there are any statements. Where some "
+        "are wrong, it doubts all of them.\n"
+    )
     yield from _header(
         "half", "condition", "rows", "networks", "weighted", "unweighted", "queries",
         "worse on, weighted", f"by more than {MUCH - 1:.0%}", "worse on, unweighted", f"by more than {MUCH - 1:.0%}"
@@ -214,6 +217,16 @@ def _status(results: pl.DataFrame) -> Iterator[str]:
             share = f"{averaged} ({averaged / len(own):.0%})"
             yield _row(condition, rows, half, len(own), share, *times, "–" if memory is None else f"{memory:.0f}")
     yield ""
+    yield "Other methods, over all their trials; what they learned is `VIOLATED` where a statement does not hold.\n"
+    yield from _header("method", "trials", "networks", "seconds, mean", "most", "VIOLATED", "REFUSED", "why")
+    for method in METHODS[1:]:
+        if len(own := results.filter(pl.col("method") == method)):
+            counted = [(own["status"] == status).sum() for status in ("VIOLATED", "REFUSED")]
+            known = own["message"].cast(pl.String).drop_nulls().value_counts(sort=True)
+            why = str(known[0, 0])[:80].replace("|", "/") if len(known) else "–"
+            times = (f"{own['seconds'].mean():.2f}", f"{own['seconds'].max():.1f}")
+            yield _row(method, len(own), own["network"].n_unique(), *times, *counted, why)
+    yield ""
 
 
 def _named(results: pl.DataFrame) -> Iterator[str]:
@@ -240,12 +253,13 @@ def _losers(both: pl.DataFrame) -> str:
 
 def _troubles(results: pl.DataFrame) -> Iterator[str]:
     """The trials in which credo did not average."""
-    bad = results.filter(pl.col("method").is_in(["credo", "left out"]) & (pl.col("status") != "AVERAGED"))
+    bad = results.filter(pl.col("method").is_in(["credo", *FOR_DOUBT]) & (pl.col("status") != "AVERAGED"))
     if not len(bad):
         return
     yield "## Where credo did not mix, or refused\n"
     for row in bad.sort("condition", "rows", "network").iter_rows(named=True):
         trial = f"{row['network']}, {row['rows']} rows, draw {row['draw']}, {row['condition']}"
+        trial += f", {row['method']}" * (row["method"] != "credo")
         yield f"- {trial}: {row['status']} {row['message'] or ''}".rstrip()
     yield ""
 

@@ -35,11 +35,11 @@ from experiments.running import Job, Record, add_options, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = (
-    "asia", "algorithms3", "chds", "cancer", "earthquake", "simulation", "ricci", "soil", "survey", "criminal3",
-    "titanic", "disputed1", "covidfear",
+    "algorithms3", "chds", "cancer", "earthquake", "simulation", "titanic", "survey", "ricci", "soil", "witness",
+    "covidfear", "asia", "criminal3",
 )  # fmt: skip
 KEY = ("network", "rows", "condition")
-CONDITIONS = ("none", "influences")
+CONDITIONS = ("influences", "none")
 CHAINS, STEPS = 4, 300  # and as many of warm-up
 TRIES, MOST_LEFT = 1000, 0.02  # for orders to hold, and the share of draws in which they may not
 FAR = 4.0  # standard errors
@@ -362,7 +362,8 @@ def main() -> None:
     if find_spec("numpyro") is None:
         raise SystemExit("NumPyro is not installed, so that there is nothing to compare with: pip install numpyro.")
     names = [name for name in given.networks if name in network_files()]
-    jobs = [(n, rows, each) for n in names[: 1 if given.quick else None] for rows in given.rows for each in CONDITIONS]
+    names = names[: 1 if given.quick else None]
+    jobs = [(name, rows, each) for each in CONDITIONS for rows in given.rows for name in names]
     file = given.out / "side_by_side.csv"
     run_jobs(run_pair, jobs, KEY, file, processes=given.processes, minutes=given.minutes)
     print("\n".join(section(file)))
