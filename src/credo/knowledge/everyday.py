@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from credo.errors import closest, listing
 from credo.knowledge.declarations import DECLARATIONS
+from credo.knowledge.gate import Gate
+from credo.knowledge.gate_sentences import gates_meant
 from credo.knowledge.mistakes import EXAMPLES, Mistake, kinds
 from credo.knowledge.names import name_text, state_text, unquoted, without_comment
 from credo.knowledge.parse import parse_line
@@ -127,6 +129,8 @@ def line_to_write(line: str, network: Network, is_declared: bool = False) -> tup
         if type(statement) in DECLARATIONS:
             return candidate, None
         wrong = check_statements([statement], network, is_declared)  # type: ignore[list-item]
+        if is_declared and isinstance(statement, Gate) and not network.parents.get(statement.child):
+            wrong = tuple(each for each in wrong if each.kind != "not-a-parent")  # a gate declares its arrows
         if not wrong:
             return candidate, None
         second = second if second[0] or wrong[0].kind not in _ABOUT_ARROWS else (candidate, wrong[0])
@@ -263,6 +267,7 @@ def _candidates(code: str, network: Network, inside: bool = False) -> Iterator[s
     for state in lowest:  # bmi=<25, where "<25" is a state
         pointed = re.sub(rf"=\s*{re.escape(state)}(?![\w.])", f'="{state}"', pointed)
     spelled = _spelled(pointed, network)
+    yield from gates_meant(pointed)
     for text in dict.fromkeys((pointed, spelled, _reworded(pointed), _reworded(spelled))):
         yield text
         line, items = marked(text, network)
