@@ -40,7 +40,7 @@ def test_value_and_gradient(seed: int) -> None:
         ProductConstraint((int(a), int(b)), (1.0, -1.0), float(generator.normal()), 0)
         for a, b in (generator.choice(n, 2, replace=False) for _ in range(seed % 3))
     )
-    task = replace(task, block=replace(task.block, products=products))
+    task = task._replace(block=replace(task.block, products=products))
     objective = PenalisedObjective.of(task)
     beta = generator.normal(size=n)
     value, gradient = objective.cost(beta, 3.0)

@@ -49,7 +49,7 @@ def general_task(generator: np.random.Generator, largest: int = 8) -> Task:
 
 def with_constraints(task: Task, constraints: list[LinearConstraint]) -> Task:
     """The same task under other constraints."""
-    return replace(task, block=make_block(np.diff(task.block.distributions).tolist(), constraints))
+    return task._replace(block=make_block(np.diff(task.block.distributions).tolist(), constraints))
 
 
 def soft_task(generator: np.random.Generator) -> Task:

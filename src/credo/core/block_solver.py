@@ -223,9 +223,9 @@ class BlockSolver:
         for k in range(first, last):
             batch.load(program, k)
             self.find_unseen(program, batch.unseen, batch.distribution_at[k])
-            apart: cython.bint = self.unseen_count > 0 and not program.entropic
-            self.optimise(program, self.needed, closed_forms, in_rounds, apart)
-            if most_entropic and apart and not self.is_spread and self.is_certified():
+            seen_first: cython.bint = self.unseen_count > 0 and not program.entropic
+            self.optimise(program, self.needed, closed_forms, in_rounds, seen_first)
+            if most_entropic and seen_first and not self.is_spread and self.is_certified():
                 self.spread_unseen(program)
             batch.iterations[k] = self.iterations
             batch.shapes[k] = self.shape
@@ -269,7 +269,7 @@ class BlockSolver:
                 self.unseen_count += 1
 
     @cython.cfunc
-    def solve_apart(self, program: BlockProgram, use_closed_forms: cython.bint) -> cython.bint:
+    def solve_seen_first(self, program: BlockProgram, use_closed_forms: cython.bint) -> cython.bint:
         """Solve for the distributions with data first, then put the others at maximum entropy beside them.
 
         This is the optimum where those find room. Where they do not, the constraints that prove it come first too.
@@ -332,7 +332,7 @@ class BlockSolver:
         needed: NeededConstraints,
         use_closed_forms: cython.bint,
         in_rounds: cython.bint,
-        apart: cython.bint,
+        seen_first: cython.bint,
     ):
         """Put θ and the multipliers of a program at its optimum, with its certificate."""
         self.iterations = 0
@@ -345,7 +345,7 @@ class BlockSolver:
         if in_rounds:
             needed.reserve(program)
             needed.forget(program)
-            if apart and self.solve_apart(program, use_closed_forms):
+            if seen_first and self.solve_seen_first(program, use_closed_forms):
                 return
             self.converged = self.solve_in_rounds(program, needed, use_closed_forms, False)
             if self.converged or self.interior_point.conflicting:

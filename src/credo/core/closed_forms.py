@@ -355,7 +355,7 @@ class ClosedForms:
                 return False
             if one == other:
                 return False
-            self.below[larger(program, j)] += 1
+            self.below[side_of(program, j, True)] += 1
         # Take the smallest away again and again: in a total order there is one, with a constraint to the next.
         current: cython.Py_ssize_t = -1
         for d in range(count):
@@ -370,8 +370,8 @@ class ClosedForms:
             following: cython.Py_ssize_t = -1
             constraint: cython.Py_ssize_t = -1
             for j in range(program.constraints):
-                if smaller(program, j) == current:
-                    next_one = larger(program, j)
+                if side_of(program, j, False) == current:
+                    next_one = side_of(program, j, True)
                     self.below[next_one] -= 1
                     if self.below[next_one] == 0:
                         if following >= 0 and following != next_one:
@@ -428,21 +428,9 @@ class ClosedForms:
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.inline
-def smaller(program: BlockProgram, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The distribution a of a constraint p_a ≤ p_b; on first states, it is the opposite on second states."""
+def side_of(program: BlockProgram, j: cython.Py_ssize_t, larger: cython.bint) -> cython.Py_ssize_t:
+    """The distribution a or b of a constraint p_a ≤ p_b; on first states, it is the opposite on second states."""
     p = program.starts[j]
     positive: cython.bint = program.coefficients[p] > 0.0
     second: cython.bint = program.indices[p] & 1
-    return program.indices[p if positive == second else p + 1] >> 1
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.inline
-def larger(program: BlockProgram, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """The distribution b of a constraint p_a ≤ p_b."""
-    p = program.starts[j]
-    positive: cython.bint = program.coefficients[p] > 0.0
-    second: cython.bint = program.indices[p] & 1
-    return program.indices[p + 1 if positive == second else p] >> 1
+    return program.indices[p if (positive == second) != larger else p + 1] >> 1

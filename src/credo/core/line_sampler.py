@@ -1,4 +1,4 @@
-"""Means of uniform distributions by a chain that moves along sparse lines."""
+"""Means of uniform distributions by a chain along sparse lines."""
 
 import cython
 import numpy as np
@@ -19,7 +19,7 @@ class Lines:
     """
 
     theta: cython.double[::1]
-    proposed: cython.double[::1]  # equal to θ between moves
+    proposed: cython.double[::1]  # equal to θ between draws
     slack: cython.double[::1]
     powers: cython.double[::1]
     starts: int64_t[::1]  # of each direction, in `cells` and `values`
@@ -54,13 +54,13 @@ class Lines:
         """Move along every direction so many times; the sums of θ and of θ² after each sweep, and θ at the end."""
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        move: cython.Py_ssize_t
+        direction: cython.Py_ssize_t
         total: cython.double[::1] = np.zeros(self.theta.shape[0])
         square: cython.double[::1] = np.zeros(self.theta.shape[0])
         with cython.nogil:
             for n in range(sweeps):
-                for move in range(self.starts.shape[0] - 1):
-                    self.move(move)
+                for direction in range(self.starts.shape[0] - 1):
+                    self.draw_along(direction)
                 for i in range(self.theta.shape[0]):
                     total[i] += self.theta[i]
                     square[i] += self.theta[i] * self.theta[i]
@@ -69,7 +69,7 @@ class Lines:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move(self, move: cython.Py_ssize_t) -> cython.void:
+    def draw_along(self, direction: cython.Py_ssize_t) -> cython.void:
         """A draw along one direction."""
         e: cython.Py_ssize_t
         n: cython.Py_ssize_t
@@ -78,54 +78,54 @@ class Lines:
         low: cython.double = -INFINITY
         high: cython.double = INFINITY
         random: cython.pointer(uint64_t) = cython.address(self.random[0])
-        for e in range(self.starts[move], self.starts[move + 1]):
+        for e in range(self.starts[direction], self.starts[direction + 1]):
             limit = -self.theta[self.cells[e]] / self.values[e]
             if self.values[e] > 0.0:
                 low = max(low, limit)
             else:
                 high = min(high, limit)
-        for e in range(self.change_starts[move], self.change_starts[move + 1]):
+        for e in range(self.change_starts[direction], self.change_starts[direction + 1]):
             limit = self.slack[self.changed[e]] / self.changes[e]
             if self.changes[e] > 0.0:
                 high = min(high, limit)
             else:
                 low = max(low, limit)
         low, high = min(low, 0.0), max(high, 0.0)
-        level: cython.double = self.density(move) + log(uniform(random))
+        level: cython.double = self.density(direction) + log(uniform(random))
         for n in range(MOST_SHRINKS):
             step = low + uniform(random) * (high - low)
-            for e in range(self.starts[move], self.starts[move + 1]):
+            for e in range(self.starts[direction], self.starts[direction + 1]):
                 self.proposed[self.cells[e]] = max(0.0, self.theta[self.cells[e]] + step * self.values[e])
-            if self.density(move) >= level:
-                for e in range(self.starts[move], self.starts[move + 1]):
+            if self.density(direction) >= level:
+                for e in range(self.starts[direction], self.starts[direction + 1]):
                     self.theta[self.cells[e]] = self.proposed[self.cells[e]]
-                for e in range(self.change_starts[move], self.change_starts[move + 1]):
+                for e in range(self.change_starts[direction], self.change_starts[direction + 1]):
                     self.slack[self.changed[e]] -= step * self.changes[e]
                 return
             if step < 0.0:
                 low = step
             else:
                 high = step
-        for e in range(self.starts[move], self.starts[move + 1]):
+        for e in range(self.starts[direction], self.starts[direction + 1]):
             self.proposed[self.cells[e]] = self.theta[self.cells[e]]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def density(self, move: cython.Py_ssize_t) -> cython.double:
-        """The logarithm of what of the density a move changes, at what is proposed."""
+    def density(self, direction: cython.Py_ssize_t) -> cython.double:
+        """The logarithm of what of the density a direction changes, at what is proposed."""
         e: cython.Py_ssize_t
         k: cython.Py_ssize_t
         product: cython.Py_ssize_t
         total: cython.double
         found: cython.double = 0.0
-        for k in range(self.touched_starts[move], self.touched_starts[move + 1]):
+        for k in range(self.touched_starts[direction], self.touched_starts[direction + 1]):
             product, total = self.touched[k], 0.0
             for e in range(self.product_starts[product], self.product_starts[product + 1]):
                 total += self.exponents[e] * log(max(self.proposed[self.product_cells[e]], SMALLEST))
             if total > self.log_bounds[product]:
                 return -INFINITY
-        for e in range(self.starts[move], self.starts[move + 1]):
+        for e in range(self.starts[direction], self.starts[direction + 1]):
             if self.powers[self.cells[e]] != 0.0:
                 found += self.powers[self.cells[e]] * log(max(self.proposed[self.cells[e]], SMALLEST))
         return found

@@ -137,7 +137,7 @@ def _effects_with_network_constraints(
         for number in own:
             tasks.append((number, len(blocks)))
             task = Task(without_statement(block, number), weights, None, weight, costs[block.parameters])
-            left_out.append(task if weights.any() else replace(task, entropies=np.ones(block.size)))
+            left_out.append(task if weights.any() else task._replace(entropies=np.ones(block.size)))
         blocks.append(block)
         with_all.append(BlockEstimate(Task(block, weights), theta, np.zeros(0), "", Certificate(0.0, 0.0), NONE))
     for each in found.estimates:
@@ -147,7 +147,7 @@ def _effects_with_network_constraints(
                 # With all data: those that the statement made impossible were left out of the estimate.
                 weights = vector[each.block.parameters]
                 task = Task(without_statement(each.block, number), weights, None, weight)
-                left_out.append(task if weights.any() else replace(task, entropies=np.ones(each.block.size)))
+                left_out.append(task if weights.any() else task._replace(entropies=np.ones(each.block.size)))
         if network_statements.intersection(each.block.statements):
             blocks.append(each.block)
             with_all.append(each._replace(theta=found.theta[each.block.parameters]))

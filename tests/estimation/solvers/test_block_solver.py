@@ -264,7 +264,7 @@ def test_against_clarabel(count: int) -> None:
     multipliers where no reached constraint follows from others."""
     generator = np.random.default_rng(25)
     tasks = [*random_tasks(count, 26), *(soft_task(generator) for _ in range(count // 3))]
-    tasks += [replace(task, weights=task.weights + 1.0, entropies=None) for task in random_tasks(count, 30)]
+    tasks += [task._replace(weights=task.weights + 1.0, entropies=None) for task in random_tasks(count, 30)]
     solved = unique = with_multipliers = 0
     for task, one in zip(tasks, solve_tasks(tasks), strict=True):
         other = solve_with_clarabel(task)
@@ -328,7 +328,7 @@ def test_restricted_blocks_leave_what_is_held_where_it_is() -> None:
         weights = np.where(empty[task.block.distribution_of], 0.0, task.weights + 1.0)
         if empty.all() or not empty.any():
             continue
-        (estimate,) = solve_certified([replace(task, weights=weights, entropies=None)])
+        (estimate,) = solve_certified([task._replace(weights=weights, entropies=None)])
         free = np.flatnonzero(empty)
         (found,) = most_entropic_points([task.block], [free], [estimate.theta])
         part = restricted(task.block, free, estimate.theta)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -110,7 +108,7 @@ def test_other_tasks_are_left_to_other_solvers() -> None:
 def test_weights_of_every_size() -> None:
     task = Task(make_block([3], [at_most([0], [1.0], 0.2)]), np.array([1e12, 1e-9, 1e-3]))
     for scale in (1e-12, 1.0, 1e6):
-        point = solve_tasks([replace(task, weights=scale * task.weights)])[0]
+        point = solve_tasks([task._replace(weights=scale * task.weights)])[0]
         np.testing.assert_allclose(point.theta, [0.2, 0.8 * 1e-9 / 0.001000001, 0.8 * 0.001 / 0.001000001], rtol=1e-12)
 
 

@@ -180,7 +180,7 @@ class SoftObjective:
     def with_weights(self, vector: Numbers) -> PenalisedObjective:
         """J for weights in one vector over all parameters."""
         weights = vector[self.block.parameters]
-        return replace(self.penalised, task=replace(self.penalised.task, weights=weights))
+        return replace(self.penalised, task=self.penalised.task._replace(weights=weights))
 
     def maximise(self, vector: Numbers, tolerance: float = GRADIENT) -> SoftOptimum:
         """The maximum of J, starting from relative frequencies.
@@ -214,7 +214,7 @@ class SoftObjective:
         """The maximum as cmap finds it, where the gradient was lost among steep penalties; products have none."""
         if self.block.products:
             return ended
-        (solved,) = solve_certified([replace(penalised.task, weights=penalised.weights)])
+        (solved,) = solve_certified([penalised.task._replace(weights=penalised.weights)])
         theta = np.maximum(solved.theta, np.finfo(np.float64).tiny)
         value = -penalised.cost(np.log(theta), 0.0)[0]
         gradient = 0.0 if solved.certificate.holds else ended.gradient

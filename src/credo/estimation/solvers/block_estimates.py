@@ -112,15 +112,11 @@ def _estimates(chosen: _Chosen, points: Sequence[Point], *, most_entropic: bool 
 
 
 def _without_soft_constraints(task: Task) -> Task:
-    hard = task.block.linear.hard
+    block, hard = task.block, task.block.linear.hard
     if hard.all():
         return task
-    return replace(
-        task,
-        block=replace(
-            task.block, linear=task.block.linear.take(hard), constraint_numbers=task.block.constraint_numbers[hard]
-        ),
-    )
+    constraint_numbers = block.constraint_numbers[hard]
+    return task._replace(block=replace(block, linear=block.linear.take(hard), constraint_numbers=constraint_numbers))
 
 
 def _certified(task: Task, point: Point) -> BlockEstimate:

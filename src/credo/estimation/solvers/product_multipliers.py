@@ -15,7 +15,7 @@ convex steps from several starts (`products.py`) find what they can.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -107,14 +107,14 @@ def _with_little(task: Task, used: Flags) -> Task:
     unseen = (np.add.reduceat(task.weights, starts) == 0.0) & np.logical_or.reduceat(used, starts)
     wanted = (task.weights == 0.0) & (used | unseen[of])
     little = LITTLE * max(1.0, float(task.weights.sum()))
-    return replace(task, weights=np.where(wanted, little, task.weights)) if wanted.any() else task
+    return task._replace(weights=np.where(wanted, little, task.weights)) if wanted.any() else task
 
 
 def _trial(task: Task, products: Products, multipliers: Numbers) -> _Trial | None:
     weights = task.weights - multipliers @ products.exponents
     if (weights < 0.0).any():
         return None
-    (estimate,) = solve_certified([replace(task, weights=weights)])
+    (estimate,) = solve_certified([task._replace(weights=weights)])
     used = _used(products)
     if not estimate.certificate.holds or (estimate.theta[used] <= 0.0).any():
         return None

@@ -190,7 +190,7 @@ def descend(
     task: Task, products: ProductConstraints, start: Numbers, at_zero: Sequence[int] = (), progress: float = PROGRESS
 ) -> Descent:
     """Convex steps from a point, feasible or not; None where the constraints around it leave nothing."""
-    task = replace(task, block=_with_zeros(task.block, at_zero))
+    task = task._replace(block=_with_zeros(task.block, at_zero))
     point, value, end = start, np.inf, None
     for _ in range(STEPS):
         found = yield from _step(task, products, point)
@@ -225,7 +225,7 @@ def _step(task: Task, products: ProductConstraints, above: Numbers) -> Descent:
     confidences = np.where(hard, np.nan, products.costs / max(task.soft_weight, 1e-300))
     block, scales = _with_tangents(block, coefficients, bounds, confidences)
     for left in reversed(range(CUTS)):
-        answer = yield replace(task, block=block)
+        answer = yield task._replace(block=block)
         if answer is None:
             return None
         found = answer
@@ -263,7 +263,7 @@ def _filled(task: Task) -> Task:
     if task.entropies is not None:
         return task
     totals = np.add.reduceat(task.weights, task.block.distributions[:-1])
-    return replace(task, entropies=np.where(totals == 0, FILL, 0.0)[task.block.distribution_of])
+    return task._replace(entropies=np.where(totals == 0, FILL, 0.0)[task.block.distribution_of])
 
 
 def _starts(

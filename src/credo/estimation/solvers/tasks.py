@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +14,7 @@ from credo.types import Indices, Numbers
 MERGED_STATES = 50  # of the widest distribution of a block, from which equal columns are merged
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class Task(NamedTuple):
     """One block: min Σ −w log θ + e θ log θ + c θ under its constraints, plus (W/2)·C·violation² for each soft one."""
 
     block: Block
@@ -61,11 +59,11 @@ def merged_task(task: Task) -> tuple[Task, MergedStates] | None:
         return None
     weights: Numbers = np.bincount(merged.class_of, task.weights, merged.block.size).astype(np.float64)
     if task.entropies is None:
-        return replace(task, block=merged.block, weights=weights), merged
+        return task._replace(block=merged.block, weights=weights), merged
     entropies = np.zeros(merged.block.size)
     entropies[merged.class_of] = task.entropies
     costs = -entropies * np.log(merged.sizes)
-    return replace(task, block=merged.block, weights=weights, entropies=entropies, costs=costs), merged
+    return task._replace(block=merged.block, weights=weights, entropies=entropies, costs=costs), merged
 
 
 def _entropies_differ(task: Task) -> bool:
