@@ -62,7 +62,7 @@ def soft_task(generator: np.random.Generator) -> Task:
         constraints.append(replace(constraint, bound=constraint.bound - wrong, confidence=confidence))
     weights = task.weights if task.weights.any() else np.ones(task.block.size)
     soft_weight = float(10 ** generator.uniform(-1, 4))
-    return replace(with_constraints(task, constraints), weights=weights, entropies=None, soft_weight=soft_weight)
+    return with_constraints(task, constraints)._replace(weights=weights, entropies=None, soft_weight=soft_weight)
 
 
 def large_task(generator: np.random.Generator, distributions: int, states: int, count: int) -> Task:

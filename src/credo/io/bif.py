@@ -17,7 +17,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import comb, nan, prod
+from math import comb, isnan, nan, prod
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -40,6 +40,7 @@ _EMPTY_PLACE = re.compile(r",\s*(?:,|$)|^\s*,")
 _NOT_GIVEN = re.compile(r"-?[nN][aA][nN]?")
 _NAME_BEFORE_BRACE = re.compile(r'\s*+([^\s{}";][^{}";\r\n]*?)\s*(?=\{)')
 _HEAD = re.compile(rf'\s*+\(((?:{QUOTED}|[^"{{}};])*?)\)\s*(?=\{{)')
+_BLANK = re.compile(r"\s")
 _STATE_LIST = re.compile(r"\{([^{};]*+)\}\s*+;")
 _MOST_DIVISIONS = 10_000  # of a list of states that hold commas
 
@@ -237,10 +238,11 @@ def _split_states(text: str, count: int) -> list[str] | None:
         return None
     if len(pieces) == count:
         stripped = [piece.strip() for piece in pieces]
-        is_plain = all(len(state.split()) == 1 for state in stripped)
+        if "" not in stripped and not any(map(_BLANK.search, stripped)):
+            return stripped
         inner = text[1:-1] if text[:1] == text[-1:] == " " and len(text) > 1 else text
         exact = inner.split(", ")
-        states = stripped if is_plain or len(exact) != count else exact
+        states = stripped if len(exact) != count else exact
         return states if all(state.strip() for state in states) else None
     inside = _inside_brackets(pieces)
     inside_numbers = [each or _is_thousands(pieces, place) for place, each in enumerate(inside)]
@@ -407,6 +409,8 @@ def _values(scanner: Scanner, child: str, entries: Sequence[_Entry], count: int)
         try:
             flat = list(map(float, ",".join([entry.numbers for entry in entries]).split(",")))
             values = np.array(flat).reshape(len(entries), count)
+            if not isnan(values.sum()):  # the common case: no number that is not given
+                return values
             is_nan = np.isnan(values)
             if (is_nan.any(axis=1) == is_nan.all(axis=1)).all():
                 return values

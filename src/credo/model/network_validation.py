@@ -134,13 +134,12 @@ def checked_cpt(
         axes = ", ".join(family)
         raise NetworkError(f"The CPT of {name} has the shape {cpt.shape}; its axes ({axes}) need {shape}.")
     distributions = cpt.reshape(-1, shape[-1])
-    for wrong, what in (
-        (~np.isfinite(distributions), "is not a finite number"),
-        (distributions < 0, "is negative"),
-    ):
-        if wrong.any():
-            place, state = (int(i) for i in np.argwhere(wrong)[0])
-            raise NetworkError(f"{describe(place, state)} = {distributions[place, state]} {what}.")
+    if distributions.size and not (distributions.min() >= 0.0 and distributions.max() < np.inf):
+        wrong, what = ~np.isfinite(distributions), "is not a finite number"
+        if not wrong.any():
+            wrong, what = distributions < 0, "is negative"
+        place, state = (int(i) for i in np.argwhere(wrong)[0])
+        raise NetworkError(f"{describe(place, state)} = {distributions[place, state]} {what}.")
     sums = distributions.sum(axis=1)
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if off.size:
