@@ -7,12 +7,12 @@ cdef class LinkedDistributions:
     cdef int32_t[::1] linked, held, seen, family, following, component, touch_rows, row_distributions, statement, violations
     cdef int32_t[::1] link_starts, links, chosen, row_stamp, changed_rows, order, slow
     cdef double[::1] theta, counts, base, strengths, bounds, coefficients, values, old_values, support
-    cdef double[:, ::1] log_shares, norm, evidence, own_strengths
+    cdef double[:, ::1] log_shares, norm, below, own_strengths
     cdef double[::1] level, odds, proposal, previous, shift, barred, alpha
     cdef uint64_t[::1] random
-    cdef int32_t[::1] choice_of
+    cdef int32_t[::1] choice_of, is_easy, old_component
     cdef Py_ssize_t changed, stamp, chosen_count, choice
-    cdef double[::1] stated
+    cdef double[::1] stated, renewals, renewed
     cdef double least_unseen, odds_sum, rows_density
 
     cdef double draw_in_interval(self, double a, double b, double y, double low, double high) noexcept nogil
@@ -29,5 +29,9 @@ cdef class LinkedDistributions:
     cdef double support_change(self) noexcept nogil
     cdef void undo(self, Py_ssize_t row_count) noexcept nogil
     cdef void choose_followers(self, Py_ssize_t d) noexcept nogil
-    cdef void propose_jointly(self, Py_ssize_t d, bint renewing) noexcept nogil
+    cdef void shift_together(self, Py_ssize_t d) noexcept nogil
+    cdef double replace_chosen(self) noexcept nogil
+    cdef void restore_chosen(self) noexcept nogil
+    cdef bint draw_alone(self, Py_ssize_t d, double* out) noexcept nogil
+    cdef void renew_together(self, Py_ssize_t d, Py_ssize_t most) noexcept nogil
     cdef void move_event(self, Py_ssize_t row) noexcept nogil

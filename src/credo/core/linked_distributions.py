@@ -5,9 +5,9 @@ linear inequalities: one that must hold bounds each line, one that may be wrong 
 all of its inequalities hold. Four kinds of moves leave that density as it is:
 
 - probability moves between two states of one distribution: a Beta variate, cut off where statements end it;
-- a distribution is drawn anew as if it had no statements, and some of those linked with it follow by the same change of
-  log-odds, so that distributions that a statement holds together can leave a corner together;
-- the same with a small change instead of a new distribution;
+- some linked distributions are drawn anew together, each as if it had only the statements about it alone, and kept if
+  the others allow it: so distributions that a statement holds together leave a corner together;
+- the log-odds of a distribution and of some of those linked with it change by the same amounts;
 - the probabilities of two events that a statement compares change together, so that it does not notice.
 """
 
@@ -24,6 +24,10 @@ TRIES = cython.declare(cython.Py_ssize_t, 3)  # of Beta variates before a slice
 SHRINKS = cython.declare(cython.Py_ssize_t, 12)
 SLOW_ROUNDS = cython.declare(cython.Py_ssize_t, 4)  # of distributions that mix slowly, after one of all
 EVENTS = cython.declare(cython.double, 0.25)  # the share of comparisons whose events move in a round
+MOST_RENEWED = cython.declare(cython.Py_ssize_t, 6)  # distributions that are drawn anew together
+RENEWALS = cython.declare(cython.Py_ssize_t, 3)  # for each distribution and round
+ALONE_TRIES = cython.declare(cython.Py_ssize_t, 20)  # to draw one under the statements about it alone
+EASY = cython.declare(cython.double, 0.4)  # the share of such draws accepted, from which nothing else needs to move it
 
 
 @cython.cfunc
@@ -91,7 +95,9 @@ class LinkedDistributions:
         self.link_starts = np.cumsum([0, *(len(each) for each in unique)]).astype(np.int32)
         self.links = np.array([e for each in unique for e in each], np.int32)
         self.component, self.slow = np.zeros(D, np.int32), np.zeros(0, np.int32)
-        self.norm, self.evidence, self.own_strengths = np.zeros((3, D, self.components))
+        self.norm, self.below, self.own_strengths = np.zeros((3, D, self.components))
+        self.renewals, self.renewed = np.zeros((2, D))
+        self.is_easy = np.zeros(D, np.int32)
         self.least_unseen, self.seen = least_unseen, np.asarray(seen, np.int32)
         self.stated = np.zeros(D) if stated is None else np.asarray(stated, float)
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
@@ -100,7 +106,7 @@ class LinkedDistributions:
         self.level, self.odds = np.zeros((2, self.components))
         self.alpha, self.shift = np.zeros((2, most))
         self.proposal, self.previous = np.zeros((2, MOST_CHOSEN + 1, most)).reshape(2, -1)
-        self.chosen = np.zeros(MOST_CHOSEN + 1, np.int32)
+        self.chosen, self.old_component = np.zeros((2, MOST_CHOSEN + 1), np.int32)
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.stamp = self.changed = self.chosen_count = self.choice = 0
         self.choice_of = np.zeros(D, np.int32)
@@ -261,14 +267,19 @@ class LinkedDistributions:
                     s /= 1.0 + s * self.stated[d]
                     self.own_strengths[d, g] = s
                     self.norm[d, g] = lgamma(s)
-                    self.evidence[d, g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))
+                    self.level[g] = self.log_shares[self.family[d], g] - log_rising(s, n, cython.address(slope))
                     for k in range(first, last):
                         if self.barred[k] != 0.0:
                             continue
                         a = s * self.base[k] if g < self.following[self.family[d]] else s / allowed
                         self.norm[d, g] -= lgamma(a)
                         if self.counts[k] > 0.0:
-                            self.evidence[d, g] += log_rising(a, self.counts[k], cython.address(slope))
+                            self.level[g] += log_rising(a, self.counts[k], cython.address(slope))
+                self.add_levels()
+                a = 0.0
+                for g in range(self.components):
+                    a += self.odds[g] / self.odds_sum
+                    self.below[d, g] = a
 
     @cython.cfunc
     @cython.nogil
@@ -487,53 +498,31 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def propose_jointly(self, d: cython.Py_ssize_t, renewing: cython.bint) -> cython.void:
-        """A new distribution, drawn as if it had no statements or near the old one, which some linked ones follow."""
+    def shift_together(self, d: cython.Py_ssize_t) -> cython.void:
+        """The same change of the log-odds of a distribution and of some that are linked with it."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         e: cython.Py_ssize_t
-        first: cython.Py_ssize_t = self.first_cell[d]
-        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
+        first: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - self.first_cell[d]
         at: cython.Py_ssize_t
         highest: cython.double
         total: cython.double
-        ratio: cython.double = 0.0
-        scale: cython.double
-        possible: cython.bint = True
-        component: int32_t = self.component[d]
+        ratio: cython.double
+        scale: cython.double = exp(-3.0 * uniform(cython.address(self.random[0])))
         self.choose_followers(d)
-        if renewing:
-            for k in range(self.components):
-                self.level[k] = self.evidence[d, k]
-            self.add_levels()
-            self.component[d] = self.draw_level()
-            self.prepare(d)
-            highest, total = -INFINITY, 0.0
-            for k in range(K):
-                if self.alpha[k] > 0.0:
-                    self.shift[k] = log_gamma(self.alpha[k], cython.address(self.random[0]))
-                    highest = max(highest, self.shift[k])
-            for k in range(K):
-                total += exp(self.shift[k] - highest) if self.alpha[k] > 0.0 else 0.0
-            total = highest + log(total)
-            for k in range(K):  # of the logarithms of probabilities, so that followers with other states can come back
-                self.shift[k] = (
-                    self.shift[k] - total - log(max(self.theta[first + k], LEAST)) if self.alpha[k] > 0.0 else 0.0
-                )
-        else:
-            scale = exp(-3.0 * uniform(cython.address(self.random[0])))
-            for k in range(K):
-                self.shift[k] = scale * normal(cython.address(self.random[0]))
+        for k in range(K):
+            self.shift[k] = scale * normal(cython.address(self.random[0]))
         for i in range(self.chosen_count):
             e = self.chosen[i]
             first = self.first_cell[e]
             at = i * self.alpha.shape[0]
             highest, total = -INFINITY, 0.0
             for k in range(K):
-                self.previous[at + k] = self.theta[first + k]
                 if self.barred[first + k] == 0.0:
-                    possible = possible and ((i == 0 and renewing) or self.theta[first + k] > LEAST)
-                    self.proposal[at + k] = log(max(self.theta[first + k], LEAST)) + self.shift[k]
+                    if not self.theta[first + k] > LEAST:
+                        return
+                    self.proposal[at + k] = log(self.theta[first + k]) + self.shift[k]
                     highest = max(highest, self.proposal[at + k])
             for k in range(K):
                 self.proposal[at + k] = exp(self.proposal[at + k] - highest) if self.barred[first + k] == 0.0 else 0.0
@@ -541,28 +530,135 @@ class LinkedDistributions:
             for k in range(K):
                 self.proposal[at + k] /= total
                 if self.barred[first + k] == 0.0 and not self.proposal[at + k] > LEAST:
-                    possible = possible and i == 0 and renewing  # others could not come back
-                    self.proposal[at + k] = LEAST
-            if not possible:
-                self.component[d] = component
-                return
-        self.begin_change()
-        for i in range(self.chosen_count):
-            self.change(self.chosen[i], cython.address(self.proposal[i * self.alpha.shape[0]]))
-        ratio = self.support_change()
+                    return  # it could not come back
+        ratio = self.replace_chosen()
         if ratio > -INFINITY:
-            for i in range(1 if renewing else 0, self.chosen_count):
+            for i in range(self.chosen_count):
                 at = i * self.alpha.shape[0]
                 ratio += self.mixture(self.chosen[i], cython.address(self.proposal[at])) + self.rows_density
                 ratio -= self.mixture(self.chosen[i], cython.address(self.previous[at])) + self.rows_density
-        if ratio > -INFINITY and log(uniform(cython.address(self.random[0]))) < ratio:
-            return
-        self.component[d] = component
+        if not log(uniform(cython.address(self.random[0]))) < ratio:
+            self.restore_chosen()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def replace_chosen(self) -> cython.double:
+        """Give the chosen distributions their proposals; what that adds to the logarithm of the statements' factors."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        self.begin_change()
+        for i in range(self.chosen_count):
+            e, at = self.chosen[i], i * self.alpha.shape[0]
+            for k in range(self.first_cell[e + 1] - self.first_cell[e]):
+                self.previous[at + k] = self.theta[self.first_cell[e] + k]
+            self.change(e, cython.address(self.proposal[at]))
+        return self.support_change()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def restore_chosen(self) -> cython.void:
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t
         self.undo(self.changed)
         for i in range(self.chosen_count):
-            first = self.first_cell[self.chosen[i]]
+            e = self.chosen[i]
+            for k in range(self.first_cell[e + 1] - self.first_cell[e]):
+                self.theta[self.first_cell[e] + k] = self.previous[i * self.alpha.shape[0] + k]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_alone(self, d: cython.Py_ssize_t, out: cython.pointer(cython.double)) -> cython.bint:
+        """A distribution drawn anew under the statements about it alone; whether that succeeded in a few attempts."""
+        k: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        g: cython.Py_ssize_t
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - self.first_cell[d]
+        highest: cython.double
+        total: cython.double
+        u: cython.double
+        holds: cython.bint
+        for _ in range(ALONE_TRIES):
+            u, g = uniform(cython.address(self.random[0])), 0
+            while g < self.components - 1 and u > self.below[d, g]:
+                g += 1
+            self.component[d] = g
+            self.prepare(d)
+            highest, total = -INFINITY, 0.0
             for k in range(K):
-                self.theta[first + k] = self.previous[i * self.alpha.shape[0] + k]
+                if self.alpha[k] > 0.0:
+                    out[k] = log_gamma(self.alpha[k], cython.address(self.random[0]))
+                    highest = max(highest, out[k])
+            for k in range(K):
+                out[k] = exp(out[k] - highest) if self.alpha[k] > 0.0 else 0.0
+                total += out[k]
+            for k in range(K):
+                out[k] = max(out[k] / total, LEAST) if self.alpha[k] > 0.0 else 0.0
+            holds = True
+            for t in range(self.touch_starts[d], self.touch_starts[d + 1]):
+                row = self.touch_rows[t]
+                if self.row_starts[row + 1] - self.row_starts[row] > 1 or self.statement[row] >= 0:
+                    continue
+                total = -self.bounds[row]
+                for k in range(K):
+                    total += self.coefficients[self.touch_places[t] + k] * out[k]
+                if total > ROUNDING:
+                    holds = False
+                    break
+            if holds:
+                return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def renew_together(self, d: cython.Py_ssize_t, most: cython.Py_ssize_t) -> cython.void:
+        """Some linked distributions drawn anew, each under the statements about it alone, if the others allow it."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        e: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        count: cython.Py_ssize_t
+        change: cython.double = -INFINITY
+        possible: cython.bint = True
+        wanted: cython.Py_ssize_t = 1 + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * most)
+        self.chosen[0], self.chosen_count = d, 1
+        for i in range(1, wanted):
+            e = self.chosen[cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * self.chosen_count)]
+            count = self.touch_starts[e + 1] - self.touch_starts[e]
+            j = self.touch_starts[e] + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
+            row = self.touch_rows[j]
+            count = self.row_starts[row + 1] - self.row_starts[row]
+            j = self.row_starts[row] + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
+            e, j = self.row_distributions[self.order[j]], 0
+            if self.held[e]:
+                continue
+            while j < self.chosen_count and self.chosen[j] != e:
+                j += 1
+            if j == self.chosen_count:
+                self.chosen[j] = e
+                self.chosen_count += 1
+        for i in range(self.chosen_count):
+            e = self.chosen[i]
+            self.old_component[i] = self.component[e]
+            possible = possible and self.draw_alone(e, cython.address(self.proposal[i * self.alpha.shape[0]]))
+        if possible:
+            change = self.replace_chosen()
+            if not (change >= 0.0 or log(uniform(cython.address(self.random[0]))) < change):
+                self.restore_chosen()
+                possible = False
+        if self.chosen_count == 1:
+            self.renewals[d] += 1.0
+            self.renewed[d] += possible
+        if not possible:
+            for i in range(self.chosen_count):
+                self.component[self.chosen[i]] = self.old_component[i]
 
     @cython.cfunc
     @cython.nogil
@@ -593,6 +689,9 @@ class LinkedDistributions:
         pair: cython.Py_ssize_t[2]
         if count < 2:
             return
+        for i in range(self.row_starts[row], self.row_starts[row + 1]):
+            if self.is_easy[self.row_distributions[self.order[i]]]:
+                return
         pair[0] = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
         pair[1] = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (count - 1))
         pair[1] += pair[1] >= pair[0]
@@ -696,14 +795,28 @@ class LinkedDistributions:
     def move(self, d: cython.Py_ssize_t) -> cython.void:
         if self.held[d]:
             return
+        if self.is_easy[d]:
+            self.renew_together(d, 1)
+            self.renew_together(d, 2)
+            return
         self.move_within(d)
-        self.propose_jointly(d, True)
+        for _ in range(RENEWALS):
+            self.renew_together(d, MOST_RENEWED)
         if self.link_starts[d + 1] > self.link_starts[d]:
-            self.propose_jointly(d, False)
+            self.shift_together(d)
 
     def move_more(self, distributions):
         """Move these more often than others from now on."""
         self.slow = np.intersect1d(distributions, self.linked).astype(np.int32)
+
+    def find_easy(self):
+        """Find those that are mostly accepted when they are drawn anew alone: nothing else moves them from now on.
+
+        Returns how many the others are.
+        """
+        easy = np.asarray(self.is_easy)
+        easy[:] = np.asarray(self.renewed) > EASY * np.asarray(self.renewals)
+        return int((easy[np.asarray(self.linked)] == 0).sum())
 
     def sweep(self, rounds: cython.Py_ssize_t):
         """Move all of them so many times, and those that mix slowly more often."""

@@ -69,6 +69,7 @@ class Chain:
         self._support = np.zeros(0 if doubts is None else len(doubts))
         self._updates = [1] * len(model.families)
         self._steps, self._every = 0, 1  # between trajectories
+        self._adapting = True
         base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
         shared = np.concatenate((constants.centres, np.zeros(2 * len(strengths))))
         centres, share_centres, root_centres = np.split(shared, [3, 3 + len(strengths)])
@@ -88,7 +89,7 @@ class Chain:
         is_linked = np.zeros(len(family_of), dtype=np.int8)
         linked = self._linked.linked_distributions
         is_linked[linked] = 1
-        self._rounds = min(max(MOVED // max(1, len(linked)), FEWEST_ROUNDS), MOST_ROUNDS)
+        self._rounds = _rounds(len(linked))
         self._linked.evaluate()
         self._is_linked: list[np.ndarray] = []
         self.families: list[AdditiveBase] = []
@@ -186,6 +187,9 @@ class Chain:
             for _ in range(updates):
                 family.update(adapting)
         self._linked.look_at_base()
+        if self._adapting and not adapting:
+            self._rounds = _rounds(self._linked.find_easy())
+        self._adapting = adapting
         self._linked.sweep(self._rounds)
         if self._trajectories is not None:
             self._move_together(self._trajectories, adapting)
@@ -236,6 +240,11 @@ class Chain:
             elif len(family.kept) < len(family.cells):
                 own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta
+
+
+def _rounds(linked: int) -> int:
+    """In how many rounds so many linked distributions move."""
+    return min(max(MOVED // max(1, linked), FEWEST_ROUNDS), MOST_ROUNDS)
 
 
 def _stated(model: SampledModel, believed: Numbers) -> Numbers:
