@@ -165,12 +165,15 @@ def query_network(network: Network, question: str | Query, memory_limit: int | N
 
 def _unconnected_sentence(network: Network, asked: Query) -> str:
     """That what is known cannot matter, where arrows join none of it with a target in any way, or that nothing can."""
-    joined: set[str] = set()
-    reached = set(asked.targets)
-    while reached - joined:
-        joined |= reached
-        reached = {parent for name in joined for parent in network.parents[name]}
-        reached |= {name for name in network.names if joined.intersection(network.parents[name])}
+    around: dict[str, list[str]] = {name: list(network.parents[name]) for name in network.names}
+    for name in network.names:
+        for parent in network.parents[name]:
+            around[parent].append(name)
+    joined, waiting = set(asked.targets), list(asked.targets)
+    while waiting:
+        new = set(around[waiting.pop()]) - joined
+        joined |= new
+        waiting += new
     single = [name for name in asked.targets if len(network.states(name)) == 1]
     if single:
         have = "has one state" if len(single) == 1 else "have one state each"

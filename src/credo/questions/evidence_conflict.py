@@ -167,6 +167,8 @@ def conflict_sentence(network: Network, known: Known, log_evidence: float) -> st
     """
     if len(known) < 2 or not np.isfinite(log_evidence):
         return ""
+    if _most_by_themselves(network, known) - log_evidence / float(np.log(2.0)) < LARGE:
+        return ""
     try:
         if marginal_factors(network, {}).plan.cells > MOST_CELLS_BESIDE:
             return ""
@@ -180,6 +182,15 @@ def conflict_sentence(network: Network, known: Known, log_evidence: float) -> st
         f"These findings do not fit together: they are {2.0**measure:.3g} times as rare as if they were independent. "
         "`fit.conflict(…)` says what would explain it."
     )
+
+
+def _most_by_themselves(network: Network, known: Known) -> float:
+    """Σ log2 of the most that each finding can be by itself: a number of its CPT. So most answers need no marginals."""
+    most = 0.0
+    for name, states in known.items():
+        places = [network.states(name).index(state) for state in states]
+        most += log2(max(float(network.cpt_array(name)[..., places].sum(axis=-1).max()), 1e-300))
+    return most
 
 
 @lru_cache(maxsize=8)  # questions about one network follow each other
