@@ -327,3 +327,14 @@ def test_a_gate_says_which_of_several_states_is_its_event() -> None:
     text = "variable valve: ok, stuck, leaking\nvariables a, top: no, yes\ntop is or of not valve=stuck, a"
     form = credo.fit(text, method="map").network.forms["top"]
     assert str(form) == "or of not valve=stuck, a"
+
+
+def test_a_check_names_the_row_that_contradicts_a_gate() -> None:
+    text = "variables a, b, mid, top: no, yes\nmid is or of a, b\ntop is and of mid, b"
+    data = pl.DataFrame({"a": ["no", "yes", "no"], "b": ["no", "no", "no"], "top": ["no", "no", "yes"]})
+    check = credo.check(text, data=data)
+    assert {each.statement.text for each in check.contradicted} == {"mid is or of a, b", "top is and of mid, b"}
+    assert all(each.evidence.startswith("row 3 has") and "top=yes" in each.evidence for each in check.contradicted)
+    assert "row 3 has" in " ".join(str(check).split())
+    assert not credo.check(text, data=data.head(2)).contradicted
+    assert not credo.check(f"{text} with confidence 0.9", data=data).contradicted

@@ -70,6 +70,6 @@ def test_what_did_not_change_is_not_computed_again(monkeypatch: pytest.MonkeyPat
     found: list[object] = []
     monkeypatch.setattr(block_findings, "_found", lambda *block: found.append(block))
     monkeypatch.setattr("credo.explain.plausibility._probability", lambda *block: found.append(block))
-    monkeypatch.setattr("credo.checking.check_cache.counts_for", lambda *data: found.append(data))
+    monkeypatch.setattr("credo.checking.check_cache.data_read", lambda *data: found.append(data))
     check_again(Knowledge(NETWORK, "# a comment\n" + text), ROWS, cache, mark=1)
     assert found == []

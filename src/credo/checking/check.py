@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from time import perf_counter
@@ -20,9 +20,9 @@ from credo.constraints.joint_conflicts import provable_conflicts
 from credo.constraints.lower import lower
 from credo.constraints.noisy_families import expanded_orders, with_stated_forms
 from credo.constraints.stage_costs import announce, check_memory, checking, require_small_cpts
-from credo.errors import OptionError, counted
+from credo.errors import ROWS_FROM_1, ImpossibleRowError, OptionError, counted, listing
 from credo.estimation.network_feasibility import search_network_constraints
-from credo.explain.contradictions import contradictions_among
+from credo.explain.contradictions import Contradiction, contradictions_among
 from credo.explain.orders_used import orders_used
 from credo.explain.plausibility import Plausibility
 from credo.explain.statement_references import StatementReference, references_to
@@ -33,7 +33,7 @@ from credo.knowledge import Knowledge, KnowledgeSource, kind_of, to_text, words_
 from credo.knowledge.declared_network import knowledge_about, without_declared_codes
 from credo.knowledge.evidence import Evidence, curve, understood
 from credo.knowledge.sources import is_knowledge
-from credo.knowledge.statements import Influence, Statement, Synergy
+from credo.knowledge.statements import Gate, Influence, Statement, Synergy
 from credo.knowledge.verbal_statements import is_verbal
 from credo.options import TableFormat, resolve_seed
 from credo.progress import (
@@ -172,11 +172,14 @@ def _check(
     add_search(summary, constraints, search)
     conflicts = summary.conflicts
     has_all_conflicts = not summary.is_cut_short
-    counts, hidden = (None, ()) if data is None else cache.counts_of(knowledge, data, notify)
+    read = None if data is None else cache.read(knowledge, data, notify)
+    counts, hidden = (None, ()) if read is None else (read.counts, read.hidden)
     notify(ProgressEvent(CHECKING_KNOWLEDGE if counts is None else COMPARING_WITH_DATA))
     comparison = cache.compared(knowledge, constraints, counts, seed)
     plausible = comparison.plausible
     contradicted = () if counts is None else contradictions_among(plausible, knowledge, constraints, counts)
+    if read is not None and read.impossible is not None:
+        contradicted = (*_contradicted_gates(read.impossible, knowledge, references), *contradicted)
     named = {name for block in blocks for name, _ in block.configurations}
     data_use = () if counts is None else _data_use(counts, hidden, named)
     constraint_counts = _constraint_counts(constraints, len(references))
@@ -347,6 +350,16 @@ def _configurations_of(statement: int, constraints: Constraints) -> tuple[str, .
     indices |= {index for each in constraints.products if each.statement == statement for index in each.indices}
     places = dict.fromkeys(layout.locate(index)[:2] for index in sorted(indices))
     return tuple(layout.network.describe(*place) for place in places)
+
+
+def _contradicted_gates(
+    found: ImpossibleRowError, knowledge: Knowledge, references: Sequence[StatementReference]
+) -> Iterator[Contradiction]:
+    """The gates that a row contradicts."""
+    for number, stated in enumerate(knowledge.statements):
+        if isinstance(stated, Gate) and stated.child in found.gates:
+            evidence = f"{found.place or 'row ' + str(found.row)} has {listing(found.values)}. {ROWS_FROM_1}"
+            yield Contradiction(references[number], evidence, stated.child)
 
 
 def _constraint_counts(constraints: Constraints, statements: int) -> list[int]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from credo.constraints.block_findings import BlockFindings
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.lower import LoweringCache
 from credo.constraints.noisy_families import expansion_of
+from credo.errors import ImpossibleRowError
 from credo.explain.contradictions import DataComparison, compare_with_data
 from credo.explain.plausibility import Plausibility
 from credo.io.dataset import extended
+from credo.io.gate_rows import gate_steps, with_gates
 from credo.knowledge import Knowledge
 from credo.knowledge.statements import Gate, NoisyFamily, Order, SharedCPT, Statement, TiedRows
 from credo.model.network import Network
@@ -27,6 +30,14 @@ from credo.types import TableLike
 _SHAPING = (NoisyFamily, Gate, SharedCPT)  # what the CPTs are
 
 
+class DataRead(NamedTuple):
+    """Counts, hidden variables, and the first row that contradicts a gate."""
+
+    counts: Counts
+    hidden: tuple[str, ...]
+    impossible: ImpossibleRowError | None
+
+
 @dataclass(slots=True)
 class CheckCache:
     """What checks of knowledge that changes little by little can use again; not frozen, because it is a cache.
@@ -38,21 +49,19 @@ class CheckCache:
     lowering: LoweringCache = field(default_factory=LoweringCache)
     blocks: BlockFindings = field(default_factory=BlockFindings)
     mark: object = None  # of the data that were counted
-    counted: tuple[Network, tuple[Statement, ...], Counts, tuple[str, ...]] | None = None
+    counted: tuple[Network, tuple[Statement, ...], DataRead] | None = None
     plausible: dict[Statement, tuple[Plausibility | None, bool]] = field(default_factory=dict)  # and if too small
     context: tuple[object, ...] = ()  # that these were computed in
 
-    def counts_of(
-        self, knowledge: Knowledge, data: TableLike, notify: ProgressListener
-    ) -> tuple[Counts, tuple[str, ...]]:
-        """The counts of every family; those of the check before where neither the data nor the network changed."""
+    def read(self, knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> DataRead:
+        """What a check takes from the data; that of the check before where neither they nor the network changed."""
         shaping = tuple(
             each for each in knowledge.statements if isinstance(each, NoisyFamily | Gate | SharedCPT | TiedRows)
         )
         known = self.counted
         if known is None or known[1] != shaping or not _is_same_network(known[0], knowledge.network):
-            known = self.counted = (knowledge.network, shaping, *counts_for(knowledge, data, notify))
-        return known[2], known[3]
+            known = self.counted = (knowledge.network, shaping, data_read(knowledge, data, notify))
+        return known[2]
 
     def _is_known_context(
         self, network: Network, shaping: tuple[Statement, ...], counts: Counts | None, seed: int
@@ -98,12 +107,19 @@ def _is_same_network(one: object, other: Network) -> bool:
     return all(own.is_ordered == each.is_ordered for own, each in both)
 
 
-def counts_for(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> tuple[Counts, tuple[str, ...]]:
-    """The counts of every family, from the rows in which none of its values is missing; and the hidden variables."""
+def data_read(knowledge: Knowledge, data: TableLike, notify: ProgressListener) -> DataRead:
+    """The counts of every family, from the rows in which none of its values is missing, and what else a check says."""
     expansion = expansion_of(knowledge)
-    families = layout_for_counts(expansion.network)
-    counts, hidden = empty(families), tuple[str, ...]()
+    families, steps = layout_for_counts(expansion.network), gate_steps(expansion)
+    counts, hidden, rows = empty(families), tuple[str, ...](), 0
+    impossible: ImpossibleRowError | None = None
     notify(ProgressEvent(READING_DATA))
     for part in stream_with_ties(knowledge, data, progress=shares_of(READING_DATA, notify)):
         counts, hidden = merge(counts, count(families, extended(part, expansion.network))), part.hidden
-    return counts, (*hidden, *expansion.extra)
+        if steps and impossible is None:
+            try:
+                with_gates(part, expansion.network, steps, rows)
+            except ImpossibleRowError as error:
+                impossible = error
+        rows += len(part)
+    return DataRead(counts, (*hidden, *expansion.extra), impossible)
