@@ -77,6 +77,8 @@ def test_a_saved_fit_and_em_keep_the_form(tmp_path) -> None:
         ("quality is a weighted mean of staff (3) with spread 0.1\nquality depends on budget", "budget"),
         ("quality is a weighted mean of staff (3), budget with spread -1", "spread"),
         ("quality is a weighted sum of staff (3), budget with spread 1", "weighted"),
+        ("quality is a weighted mean of staff (2 to 1), budget", "of two the smaller one comes first"),
+        ("quality is a weighted mean of staff (3), budget with spread 0.2 to 0.1", "of two the smaller one"),
         ("quality is interpolated by staff, budget from worst 70%, 30% to best 1%, 2%, 97%", "low, medium, high"),
     ],
 )
@@ -84,6 +86,7 @@ def test_mistakes_have_their_line(line: str, words: str) -> None:
     with pytest.raises(credo.KnowledgeError, match=words) as found:
         credo.fit(VARIABLES + line, rows(3))
     assert found.value.mistakes[0].line == 2
+    assert '"staff (' not in found.value.mistakes[0].suggestion
 
 
 # Corners, and numbers that are learned --------------------------------------------------------------------------------

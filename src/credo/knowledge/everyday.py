@@ -27,7 +27,7 @@ from credo.model.network import Network
 from credo.model.state_texts import state_of_interest
 
 MAX_LENGTH = 300  # characters of a line that is rewritten
-_WITH_UNIT = re.compile(r'(?<![\w"])[^\W\d][\w\-]* \([^()="|]+\)(?!")')  # a name such as Age (years)
+_WITH_UNIT = re.compile(r'(?<![\w"])[^\W\d][\w\-]* \((?![\d.+\-])[^()="|]+\)(?!")')  # a name such as Age (years)
 MAX_REWRITTEN = 50  # mistakes of a text for which lines are sought
 _ABOUT_ARROWS = ("not-a-parent", "influence-reversed")
 MAX_NAMES = 2_000  # of a network; searching a line for more takes long
