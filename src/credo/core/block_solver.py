@@ -64,12 +64,12 @@ class BlockBatch:
         linears = [block.linear for block in blocks]
         self.count = len(blocks)
         self.distributions, self.distribution_at = joined([block.distributions for block in blocks])
-        self.starts, _ = joined([linear.starts for linear in linears])
+        self.starts = one_array([linear.starts for linear in linears])
         self.indices, self.entry_at = joined([linear.indices for linear in linears])
-        self.coefficients, _ = joined([linear.coefficients for linear in linears])
+        self.coefficients = one_array([linear.coefficients for linear in linears])
         self.bounds, self.constraint_at = joined([linear.bounds for linear in linears])
-        self.confidences, _ = joined([linear.confidences for linear in linears])
-        self.equality = joined([linear.equality for linear in linears])[0].view(np.uint8)
+        self.confidences = one_array([linear.confidences for linear in linears])
+        self.equality = one_array([linear.equality for linear in linears]).view(np.uint8)
         self.weights, self.parameter_at = joined([task.weights for task in tasks])
         self.entropies, self.entropy_at = joined_where_given([task.entropies for task in tasks])
         self.costs, self.cost_at = joined_where_given([task.costs for task in tasks])
@@ -162,7 +162,12 @@ def joined(arrays: list) -> tuple:
     for k in range(len(arrays)):
         at += len(arrays[k])
         into[k + 1] = at
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays), ends
+    return one_array(arrays), ends
+
+
+@cython.cfunc
+def one_array(arrays: list):
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 @cython.cfunc

@@ -13,7 +13,7 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import INFINITY, exp, fabs, isfinite
 
-IN_CONFLICT = cython.declare(cython.double, 1e-3)  # of the largest multiplier in the proof of a conflict
+IN_CONFLICT = cython.declare(cython.double, 4e-2)  # of the largest multiplier in the proof of a conflict
 HELD = cython.declare(cython.double, 1e-12)  # by how much a constraint that was left out may be violated
 
 
