@@ -1,15 +1,17 @@
 """Several sites: CPTs that differ from site to site around a common one, and how much each site learns from the others.
 
-To a site, what the others saw in a configuration is worth some cases of its own, by a strength for each CPT that is
-learned by how well sites predict each other (`statistics/pooling.py`). They are stated as numbers with their weight, so
-that the fit of a site is one like any other: it can be asked, explained, saved and updated.
+How closely sites follow the common CPTs, and what their rows say of these, is learned for all CPTs together
+(`statistics/pooling.py`). From that the common CPTs are learned with the prior that every CPT has. To a site, all this
+is worth some cases of its own in each configuration. They are stated as numbers with their weight, so that the fit of
+a site is one like any other: it can be asked, explained, saved and updated.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ import numpy as np
 from credo.errors import DataError, OptionError, counted, listing
 from credo.fitting import fit
 from credo.io.categories import read_frame
+from credo.io.dataset import no_data
 from credo.io.network_files import NetworkLike
 from credo.io.several_tables import gathered
 from credo.io.tables import read_table
@@ -27,11 +30,12 @@ from credo.knowledge.expressions import Probability
 from credo.knowledge.site import SiteDeclaration, declared_site
 from credo.model.network import Network
 from credo.options import TableFormat
+from credo.posterior.draws import PosteriorResult
 from credo.questions.answers import Answer
 from credo.results.fit_results import Fit
-from credo.statistics.counts import Counts, count, layout_for_counts
+from credo.statistics.counts import Counts, count, empty, layout_for_counts
 from credo.statistics.counts_file import is_counts_file, read_counts, table_of_states
-from credo.statistics.pooling import cases_for_a_new_member, pooled_cases, strength_chances
+from credo.statistics.pooling import borrowed_cases, cases_for_a_new_member, common_cpts, share_of_others
 from credo.types import Numbers, TableLike
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 
 LEAST_CASES = 0.5  # of others, in a configuration: what is less teaches a site nothing, and would be taken for a case
 MOST_SITES = 1000
+DRAWS = 250  # of common CPTs
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +159,24 @@ def fit_sites(
     lines: dict[str | None, list[ExpertNumber]] = {name: [] for name in (*names, None)}
     shares = []
     tables = {child: np.stack([counts[name].of(child) for name in names]) for child in _learned(known.network)}
-    differ = [child for child in tables if variables is None or child in variables]
-    chances = dict(zip(differ, strength_chances([tables[child] for child in differ]), strict=True)) if differ else {}
+    differ = {name: table for name, table in tables.items() if variables is None or name in variables}
+    common = dict(zip(differ, common_cpts(list(differ.values())), strict=True))
+    means = _common_draws(known.network, {name: each.cases for name, each in common.items()})
     for child, table in tables.items():
-        differs = child in chances
-        pooled = pooled_cases(table, chances[child]) if differs else table.sum(axis=0) - table
-        new = cases_for_a_new_member(table, chances[child]) if differs else table.sum(axis=0)
-        others = float((table.sum(axis=0) - table).sum())
-        shares.append((child, float(pooled.sum()) / others if others else 0.0))
+        others = table.sum(axis=0) - table
+        if child in common:
+            strengths = np.resize(common[child].strengths, len(means[child]))
+            pooled, new = (
+                borrowed_cases(table, strengths, means[child]),
+                cases_for_a_new_member(strengths, means[child]),
+            )
+            shares.append((child, share_of_others(table, strengths)))
+        else:
+            pooled, new = others, table.sum(axis=0)
+            shares.append((child, 1.0 if others.any() else 0.0))
         for place, name in enumerate(names):
-            lines[name].extend(_statements(known.network, child, pooled[place]))
-        lines[None].extend(_statements(known.network, child, new))
+            lines[name].extend(_statements(known.network, child, pooled[place], are_all=child in common))
+        lines[None].extend(_statements(known.network, child, new, are_all=child in common))
 
     def learned(name: str | None) -> Fit:
         text = Knowledge(known.network, (*known.declarations, *known.statements, *lines[name]))
@@ -234,14 +246,40 @@ def _counts(known: Knowledge, rows: TableLike, weights: str | None) -> Counts:
     return count(layout_for_counts(known.network), table)
 
 
+def _common_draws(network: Network, cases: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """Draws of common CPTs, (draws, configurations, states), given cases of each, with the prior of all CPTs."""
+    parents = {name: network.parents[name] if name in cases else () for name in network.names}
+    alone = Network(network.variables, parents)
+    layout = layout_for_counts(alone)
+    counts = empty(layout)
+    sparse = dict(counts.sparse)
+    for name, each in cases.items():
+        if name in layout:
+            layout.view(counts.dense, name)[:] = each
+        else:
+            cells = np.flatnonzero(each.ravel())
+            sparse[name] = cells, each.ravel()[cells]
+    total = max((float(each.sum()) for each in cases.values()), default=0.0)
+    counts = replace(counts, sparse=sparse, total=total, rows=ceil(total))
+    posterior = fit(alone, replace(no_data(alone), counted=(counts,)), method="posterior", progress=False).posterior
+    assert isinstance(posterior, PosteriorResult)
+    draws = posterior.draws.reshape(-1, posterior.draws.shape[-1])
+    chosen = draws[np.linspace(0, len(draws) - 1, min(len(draws), DRAWS)).astype(int)]
+    return {
+        name: chosen[:, posterior.layout.slice_of(name)].reshape(len(chosen), *each.shape)
+        for name, each in cases.items()
+    }
+
+
 def _learned(network: Network) -> Iterator[str]:
     """The variables with a CPT of their own that is learned number by number."""
     yield from (name for name in network.names if name not in network.forms and name not in network.shared)
 
 
-def _statements(network: Network, child: str, cases: Numbers) -> Iterator[ExpertNumber]:
-    for number in np.flatnonzero(cases.sum(axis=1) >= LEAST_CASES).tolist():
+def _statements(network: Network, child: str, cases: Numbers, *, are_all: bool) -> Iterator[ExpertNumber]:
+    least = LEAST_CASES if not are_all else np.finfo(float).tiny
+    for number in np.flatnonzero(cases.sum(axis=1) >= least).tolist():
         given = tuple(network.configuration(child, number).items())
         size = float(cases[number].sum())
         values = tuple(float(f"{value:.9g}") for value in cases[number] / size)
-        yield ExpertNumber(Probability(child, (), given), values, float(f"{size:.6g}"))
+        yield ExpertNumber(Probability(child, (), given), values, float(f"{size:.6g}"), is_all=are_all)

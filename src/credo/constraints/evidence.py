@@ -37,7 +37,7 @@ from credo.model.network import Network
 class Cases:
     """Cases of one distribution of a CPT: how many of each state, as if rows had shown the family alone.
 
-    Those that somebody `believed`, and did not see, are a prior.
+    Those that somebody `believed`, and did not see, are a prior; where they are all of it, no other counts beside them.
     """
 
     variable: str
@@ -45,6 +45,7 @@ class Cases:
     counts: tuple[float, ...]
     statement: int
     believed: bool = False
+    are_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,8 @@ def _records(statement: Evidence, number: int, expansion: Expansion) -> Iterator
         variable = str(probability.variable)
         ordered = tuple(own.get(state, 0.0) for state in original.states(variable))
         believed = isinstance(statement, ExpertNumber)
-        yield Cases(variable, _configuration(probability, original), ordered, number, believed)
+        are_all = isinstance(statement, ExpertNumber) and statement.is_all
+        yield Cases(variable, _configuration(probability, original), ordered, number, believed, are_all)
         return
     asked = tuple(network_probability(replace(probability, states=each), original) for each in states)
     if isinstance(statement, Study):

@@ -46,7 +46,7 @@ from credo.options import Options, TieReading
 from credo.posterior.beliefs import StatementBelief
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.statistics.counts import Counts, count, empty, layout_for_counts, less, merge, merge_all
-from credo.statistics.evidence import cases_as_counts, evidence_as_rows, is_believed
+from credo.statistics.evidence import believed_cases, cases_as_counts, evidence_as_rows
 from credo.statistics.expert_weights import DoubtedNumbers, expert_weights, weighed
 from credo.statistics.partitioned_rows import PartitionedRows, Reading, read_partitions
 from credo.statistics.prior import NetworkPrior, PriorLike, Priors, as_prior, expand_prior, prior_vector
@@ -166,7 +166,7 @@ def prepare(
     evidence = weighed(model.stated.evidence, doubted_experts, own_weights)
     if uses_knowledge:
         cases = _added(cases, cases_as_counts(evidence, table.counts.layout))
-        believed = _added(believed, cases_as_counts([e for e in evidence if is_believed(e)], table.counts.layout))
+        believed = _added(believed, believed_cases(evidence, table.counts.layout))
     together = table.counts if cases is None else merge(table.counts, cases)
     forms = forms_of(model.knowledge)
     learned = tuple(learned_form(each, model.knowledge, together) for each in forms)

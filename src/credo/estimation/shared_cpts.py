@@ -17,7 +17,7 @@ from credo.model.layout import Layout
 from credo.model.network import Network
 from credo.posterior.draws import PosteriorResult
 from credo.statistics.counts import Counts, empty
-from credo.statistics.pooling import pooled_cases, strength_chances
+from credo.statistics.pooling import borrowed_cases, common_cpts
 from credo.types import Numbers
 
 
@@ -32,7 +32,9 @@ def near_cases(knowledge: Knowledge, counts: Counts) -> Counts | None:
             for name, order in zip(names, axes, strict=True)
         ]
         cases = np.stack([each.reshape(-1, each.shape[-1]) for each in own])
-        pooled = pooled_cases(cases, strength_chances([cases])[0])
+        common = common_cpts([cases])[0]
+        pooled = np.zeros(cases.shape)
+        pooled[:, common.seen] = borrowed_cases(cases[:, common.seen], common.strengths, common.means)
         for name, order, borrowed in zip(names, axes, pooled, strict=True):
             shape = [network.shape(name)[axis] for axis in order]
             turned: Numbers = borrowed.reshape(shape).transpose(np.argsort(order))

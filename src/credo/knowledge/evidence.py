@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from math import exp, inf, log
 from typing import Any
 
+from lark import Token
+
 from credo.knowledge.experts import Expert
 from credo.knowledge.expressions import (
     Linear,
@@ -50,6 +52,8 @@ class ExpertNumber(StatementBase):
         The number; of a whole distribution one for each state, in their order.
     cases
         How many cases that were seen it weighs; None where `low` and `high` say it.
+    is_all
+        Whether that is all that is known but for data: no prior counts beside it.
     low, high
         Two numbers between which it lies with the probability `level`.
     level
@@ -65,13 +69,15 @@ class ExpertNumber(StatementBase):
     high: float | None = None
     level: float = 0.5
     is_median: bool = False
+    is_all: bool = False
     span: Span | None = field(default=None, compare=False)
     expert: Expert | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
         numbers = ", ".join(map(number_text, self.values))
         if self.cases is not None:
-            return f"{_subject(self.probability)} is {numbers}, worth {number_text(self.cases)} cases"
+            in_all = " in all" if self.is_all else ""
+            return f"{_subject(self.probability)} is {numbers}, worth {number_text(self.cases)} cases{in_all}"
         assert self.low is not None
         assert self.high is not None
         ends = f"between {number_text(self.low)} and {number_text(self.high)}"
@@ -285,7 +291,8 @@ def parse_worth(children: list[Any]) -> Part:
     subject, *rest = children
     numbers = [child for child in rest if isinstance(child, Part)]
     *values, cases = numbers
-    return _number(subject, values, numbers, cases=cases.value.constant)
+    is_all = any(isinstance(child, Token) and child.type == "IN_ALL" for child in rest)
+    return _number(subject, values, numbers, cases=cases.value.constant, is_all=is_all)
 
 
 def parse_certainty(children: list[Any]) -> Part:

@@ -10,7 +10,7 @@ function of one number, which is tabulated once and interpolated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +26,7 @@ from credo.statistics.counts import Counts, empty
 from credo.statistics.network_statements import IMPOSSIBLE, NO_CONDITION, NetworkStatements
 from credo.types import MISSING, Flags, Numbers
 
+NO_PRIOR = 1e12  # believed cases of each state
 LEAST = 1e-12  # a probability of zero counts as this, so that evidence against it is strong, and finite
 # The scale of a half-normal prior of the standard deviation of log odds between studies [Röver et al., 2021].
 HETEROGENEITY = 0.5
@@ -34,9 +35,14 @@ _SCALES = np.linspace(0.0, 2.5, 26)  # of that standard deviation, where it is l
 _LOG_ODDS = np.linspace(-28.0, 28.0, 561)
 
 
-def is_believed(record: EvidenceRecord) -> bool:
-    """Whether a record is cases that an expert stated, and nobody saw."""
-    return isinstance(record, Cases) and record.believed
+def believed_cases(records: Sequence[EvidenceRecord], layout: Layout) -> Counts | None:
+    """The counts of cases that experts stated, and nobody saw; where these are all that is known, so many that no prior
+    is left beside them.
+    """
+    believed = [record for record in records if isinstance(record, Cases) and record.believed]
+    return cases_as_counts(
+        [replace(each, counts=(NO_PRIOR,) * len(each.counts)) if each.are_all else each for each in believed], layout
+    )
 
 
 def cases_as_counts(records: Sequence[EvidenceRecord], layout: Layout) -> Counts | None:
