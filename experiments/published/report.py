@@ -21,10 +21,17 @@ BEFORE = "before"  # the name of an older credo in tables
 IN_HALVES = ("credo", BEFORE, "laplace", "bdeu10", "hierarchical", "shrunk", "hdp")  # others for both halves together
 MUCH = 1.1  # how many times another divergence one is where it counts as clearly worse
 LIMIT = 30  # seconds of processor time that a fit is to need at most
+RIVALS = (
+    "credo 'left out' trusting laplace bdeu10 pyagrum pgmpy bnlearn 'bnlearn hard-em' 'bnlearn hdir' qmap qmapc fcqmap "
+    "camap mplc cpb irem"
+)
+NEWER = "wrong-20 wrong-10 five influences none none-missing"
 RUN = "    python -m experiments.published --rows 30 100 --minutes 60 --methods"
 COMMANDS = f"""{RUN} credo laplace bdeu10 --cells 600 --draws 3 --conditions none
 {RUN} credo laplace bdeu10 --cells 600 --draws 1 --conditions influences five none-missing
-{RUN} hierarchical shrunk hdp --cells 200 --draws 1 --conditions none"""
+{RUN} hierarchical shrunk hdp --cells 200 --draws 1 --conditions none
+{RUN} {RIVALS} --cells 200 --draws 1 --conditions {NEWER}
+    python -m experiments.published.side_by_side"""
 INTRODUCTION = f"""# Published networks: credo beside its rivals
 
 Networks that others published, most of them from real projects, are taken as the truth; rows are drawn from them, and
@@ -125,6 +132,21 @@ def _sizes(results: pl.DataFrame) -> Iterator[str]:
     yield from _header("half", "networks", "families", "fits of credo")
     for half, own in _halves(mine):
         yield _row(half, own["network"].n_unique(), own["family"].n_unique(), len(own))
+    yield ""
+    yield (
+        "How far the runs came: on how many networks credo ran, and on how many others did where they ran on fewer. "
+        "What is not here has not run: larger networks, other numbers of rows, more draws.\n"
+    )
+    yield from _header("condition", "rows", "draws", "credo", "fewer")
+    for (condition, rows), here in _cells(results):
+        reached = dict(here.group_by("method").agg(pl.col("network").n_unique()).iter_rows())
+        most = reached.get("credo", 0)
+        fewer: dict[int, list[str]] = {}
+        for method in METHODS:
+            if 0 < reached.get(method, 0) < most:
+                fewer.setdefault(reached[method], []).append(method)
+        text = "; ".join(f"{count}: {', '.join(names)}" for count, names in sorted(fewer.items(), reverse=True))
+        yield _row(condition, rows, here["draw"].n_unique(), most, text or "–")
     yield ""
 
 

@@ -106,6 +106,15 @@ def test_intervals_are_counted_and_reported(tmp_path: Path) -> None:
     assert "| two | 30 | held-out | 95% |" in text or "| two | 30 | development | 95% |" in text
 
 
+def test_doubt_stands_beside_what_is_told_which_statements_are_wrong() -> None:
+    found = records("credo", "left out", "trusting", "fcqmap", "irem", condition="wrong-20")
+    assert set(found["statements"]) == {len(expert_statements(true_network(RANDOM[0]), 5, seed=1))}
+    assert not found["weighted"].is_null().any()
+    text = tables(found)
+    assert all(f"| {method} | 1 | 1 |" in text for method in ("left out", "trusting", "fcqmap", "irem"))  # and its time
+    assert "| wrong-20 | 30 | 1 | 1 | – |" in text
+
+
 def test_an_older_run_stands_beside() -> None:
     found = records("credo", "laplace")
     assert set(beside(found.filter(pl.col("method") == "credo"), found)["method"]) == {"credo", "before", "laplace"}
@@ -131,7 +140,7 @@ def test_pyagrum_agrees_with_laplace_where_values_are_missing() -> None:
 def test_methods_follow_conditions() -> None:
     assert {name for name in CONDITIONS if "left out" in methods_of(name)} == {"wrong-10", "wrong-20"}
     assert [name for name in CONDITIONS if "hdp" in methods_of(name)] == ["none"]
-    assert "qmapc" not in methods_of("none-missing")
+    assert {name for name in CONDITIONS if "camap" not in methods_of(name)} == {"none", "none-missing"}
 
 
 def test_the_command_continues_and_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
