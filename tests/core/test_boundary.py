@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from credo import Dataset
-from credo.core import components, counting, csv, elimination_plan, redrawing, tie_messages
+from credo.core import components, counting, csv, elimination_plan, tie_messages
 from credo.core.elimination import Evaluator
+from credo.core.linked_distributions import LinkedDistributions
 from credo.statistics.counts import layout_for_counts
 from credo.statistics.inference.expected_counts import Prepared, prepare
 from credo.testing import random_network
@@ -24,6 +25,17 @@ from credo.testing import random_network
 REFUSED = (BufferError, TypeError, ValueError)  # NumPy's and Python's own words for an array of another kind
 
 Arguments = dict[str, Any]
+
+
+def _linked() -> LinkedDistributions:
+    """Two distributions of two states, the first of which a statement bounds."""
+    rows = (np.array([0, 1]), np.array([0]), np.array([1.0]), np.array([0.7]))
+    moves = LinkedDistributions(
+        np.array([0, 2, 4]), np.zeros(2), np.full(4, 0.5), np.zeros(4), np.full(4, 0.5), np.zeros((1, 2)), (5.0, 0.5),
+        1.0, np.ones(2), [1], np.zeros(4), rows, np.array([-1]), np.zeros(0), np.zeros(2), [0],
+    )  # fmt: skip
+    moves.look_at_base()
+    return moves
 
 
 @dataclass(frozen=True)
@@ -146,18 +158,10 @@ CALLS = {
         },
         ("generator", "counts"),
     ),
-    "redraw": Call(
-        redrawing.redraw,
-        lambda: {
-            "theta": THETA.copy(),
-            "shapes": np.ones(LAYOUT.size),
-            "cells": np.arange(4),
-            "starts": np.array([0, 2, 4]),
-            "share": 0.5,
-            "least": 1e-280,
-            "random": np.array([1, 2, 3, 4], dtype=np.uint64),
-        },
-        ("theta", "random"),
+    "propose_alone": Call(
+        lambda distributions, out: _linked().propose_alone(distributions, 0.5, out),
+        lambda: {"distributions": np.array([0, 1], dtype=np.int32), "out": np.full(4, 0.5)},
+        ("out",),
     ),
     "scan": Call(csv.scan, _scanning, ("codes", "spans", "unknown")),
     "read_decimals": Call(csv.read_decimals, _decimals, ("numbers", "kinds")),

@@ -10,8 +10,8 @@ cdef class LinkedDistributions:
     cdef double[:, ::1] log_shares, norm, below, own_strengths
     cdef double[::1] level, odds, proposal, previous, shift, barred, alpha
     cdef uint64_t[::1] random
-    cdef int32_t[::1] choice_of, is_easy, old_component
-    cdef Py_ssize_t changed, stamp, chosen_count, choice
+    cdef int32_t[::1] choice_of, is_easy, old_component, proposed, proposed_component
+    cdef Py_ssize_t changed, stamp, chosen_count, choice, proposed_count
     cdef double[::1] stated, renewals, renewed
     cdef double least_unseen, odds_sum, rows_density
 

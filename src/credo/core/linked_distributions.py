@@ -109,7 +109,8 @@ class LinkedDistributions:
         self.chosen, self.old_component = np.zeros((2, MOST_CHOSEN + 1), np.int32)
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.stamp = self.changed = self.chosen_count = self.choice = 0
-        self.choice_of = np.zeros(D, np.int32)
+        self.choice_of, self.proposed, self.proposed_component = np.zeros((3, D), np.int32)
+        self.proposed_count = 0
 
     def set_support(self, support: cython.const[cython.double][::1]):
         self.support[:] = support
@@ -776,6 +777,48 @@ class LinkedDistributions:
                 d = self.linked[i]
                 self.mixture(d, cython.address(self.theta[self.first_cell[d]]))
                 self.component[d] = self.draw_level()
+
+    def propose_alone(
+        self,
+        distributions: cython.const[int32_t][::1],
+        share: cython.double,
+        out: cython.double[::1],
+    ):
+        """Draw this share of distributions anew, at least one, with their components, and write them to `out`.
+
+        Each is drawn under the statements about it alone. `take_back` gives them the components they had.
+        """
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        d: cython.Py_ssize_t
+        count: cython.Py_ssize_t = distributions.shape[0]
+        always: cython.Py_ssize_t
+        if count == 0 or out.shape[0] != self.theta.shape[0]:
+            raise ValueError("There are no distributions, or not as many cells as these have.")
+        for i in range(count):
+            if not 0 <= distributions[i] < self.family.shape[0]:
+                raise ValueError(f"There are {self.family.shape[0]} distributions, not {distributions[i] + 1}.")
+        with cython.nogil:
+            self.proposed_count = 0
+            always = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
+            for i in range(count):
+                if i != always and uniform(cython.address(self.random[0])) >= share:
+                    continue
+                d = distributions[i]
+                self.proposed[self.proposed_count] = d
+                self.proposed_component[self.proposed_count] = self.component[d]
+                self.proposed_count += 1
+                if self.draw_alone(d, cython.address(self.proposal[0])):
+                    for k in range(self.first_cell[d + 1] - self.first_cell[d]):
+                        out[self.first_cell[d] + k] = self.proposal[k]
+                else:
+                    self.component[d] = self.proposed_component[self.proposed_count - 1]
+
+    def take_back(self):
+        """The components of the distributions that `propose_alone` has drawn as they were before."""
+        i: cython.Py_ssize_t
+        for i in range(self.proposed_count):
+            self.component[self.proposed[i]] = self.proposed_component[i]
 
     def shapes(self, out: cython.double[::1]):
         """The Dirichlet parameters of linked distributions given their components, counts included."""

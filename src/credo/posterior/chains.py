@@ -13,7 +13,7 @@ from credo.core.network_prior import NetworkPrior
 from credo.core.ordered_draws import draw_ordered
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.model import SampledModel
-from credo.posterior.trajectories import Cells, Smooth, Trajectories
+from credo.posterior.trajectories import HeldCPT, Smooth, Trajectories
 from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
@@ -126,7 +126,7 @@ class Chain:
             moving[model.cells] = ~model.barred & (np.repeat(model.held, lengths) | (likelihood is not None))
             starts = model.layout.distribution_starts()
             self._trajectories = Trajectories(starts, moving, walls, [*seed, -1 % 2**32])
-        self._held = _held_distributions(model, family_of)
+        self._held = _held_cpts(model, family_of)
 
     @property
     def is_independent(self) -> bool:
@@ -199,15 +199,17 @@ class Chain:
         model = self.model
         self._draw_own()
         self._linked.draw_components()
+        self._whole[model.cells] = self._theta
+        if model.held.any() and self._evidence is None:
+            for each in self._held:
+                each.drawn[:] = self._theta
+            trajectories.redraw(self._whole, self._linked, self._held, self._support, adapting)
         own_shapes = np.empty(model.size)
         for family, own in zip(model.families, self.families, strict=True):
             own.shapes(own_shapes[family.first : family.first + family.size].reshape(-1, family.states))
         self._linked.shapes(own_shapes)
         shapes = np.zeros(model.layout.size)
         shapes[model.cells] = own_shapes
-        self._whole[model.cells] = self._theta
-        if model.held.any() and self._evidence is None:
-            trajectories.redraw(self._whole, shapes, self._held, self._support)
         factors: list[Smooth] = []
         if self._likelihood is not None:
             factors.append(self._likelihood)
@@ -261,15 +263,15 @@ def _stated(model: SampledModel, believed: Numbers) -> Numbers:
     return total * np.minimum(1.0, least)
 
 
-def _held_distributions(model: SampledModel, family_of: Indices) -> list[Cells]:
-    """The cells of the layout of each CPT that trajectories alone move, and where its distributions begin."""
+def _held_cpts(model: SampledModel, family_of: Indices) -> list[HeldCPT]:
+    """The distributions of each CPT that statements about whole networks or products reach."""
     distribution_of = np.repeat(np.arange(len(family_of)), np.diff(model.first_cell))
-    wanted = ~model.barred & model.held[distribution_of]
-    found: list[Cells] = []
-    for number in np.unique(family_of[distribution_of[wanted]]):
-        own = np.flatnonzero(wanted & (family_of[distribution_of] == number))
-        firsts = np.flatnonzero(np.diff(distribution_of[own], prepend=-1))
-        found.append((model.cells[own], np.append(firsts, len(own))))
+    free = ~model.barred
+    found: list[HeldCPT] = []
+    for number in np.unique(family_of[model.held]):
+        own = np.flatnonzero(model.held & (family_of == number))
+        cells = np.flatnonzero(free & np.isin(distribution_of, own))
+        found.append(HeldCPT(own.astype(np.int32), model.cells[cells], cells, np.empty(model.size)))
     return found
 
 

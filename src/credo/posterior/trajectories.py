@@ -10,10 +10,11 @@ cannot: what the first half step leaves it by, the second one takes back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from credo.core.redrawing import redraw
+from credo.core.linked_distributions import LinkedDistributions
 from credo.posterior.walls import Walls, are_kept, excesses, normal, true_statements
 from credo.types import Flags, Indices, Numbers
 
@@ -21,11 +22,22 @@ MOST_STEPS = 12
 LENGTH = 1.6  # of a trajectory; a quarter of a period where the masses are right
 TARGET = 0.75  # the share of trajectories to accept
 LEAST = 1e-280
-REDRAWN_SHARES = (0.2, 0.5, 1.0)  # of the distributions of a CPT that are drawn anew together
+MOST_TRIES = 4  # to draw distributions of a CPT anew in a step
+PACE, WANTED = 0.1, 0.5  # at which the share that is drawn together is adapted, and how often that is to be kept
 LEAST_MASS = 0.02  # of a coordinate that neither rows nor the prior hold
 
-Cells = tuple[Indices, Indices]  # of some distributions, and where each begins and the last one ends
 Smooth = Callable[[Numbers], tuple[float, Numbers]]  # θ to a log density and its derivatives with respect to log θ
+
+
+@dataclass(slots=True)
+class HeldCPT:
+    """The distributions of a CPT that are drawn anew together, and how many at once."""
+
+    distributions: Indices  # their numbers among those of the chain, int32
+    cells: Indices  # theirs, of the layout
+    own_cells: Indices  # the same of the chain
+    drawn: Numbers  # (cells of the chain,)
+    share: float = 0.5
 
 
 class Trajectories:
@@ -42,7 +54,6 @@ class Trajectories:
         self._lengths = np.diff(starts, append=len(moving))
         self._barred = ~moving & np.repeat(np.logical_or.reduceat(moving, starts), self._lengths)
         self._random = np.random.default_rng(seed)
-        self._state = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self._log_step = self._mean_log_step = np.log(0.4)
         self._adapted = 0
         self._information = np.zeros(0)
@@ -129,22 +140,32 @@ class Trajectories:
             self._log_step = min(max(self._log_step, -7.0), 0.3)
             self._mean_log_step += (self._log_step - self._mean_log_step) / (0.2 * self._adapted + 1.0)
 
-    def redraw(self, theta: Numbers, shapes: Numbers, cpts: Sequence[Cells], support: Numbers) -> None:
+    def redraw(
+        self, theta: Numbers, linked: LinkedDistributions, cpts: Sequence[HeldCPT], support: Numbers, adapting: bool
+    ) -> None:
         """Draw distributions of each CPT as if there were no walls; what walls forbid is kept as it was.
 
-        Where walls are far apart that mixes best; where they are close, trajectories along them do.
+        Where walls are far apart that mixes best; where they are close, trajectories along them do. So many are drawn
+        together that about half are kept, and the fewer these are, the more often.
         """
-        found = excesses(self._walls, theta)
-        true = true_statements(self._walls, found, len(support))
-        for cells, starts in cpts:
-            share = REDRAWN_SHARES[self._random.integers(len(REDRAWN_SHARES))]
-            tried = theta.copy()
-            redraw(tried, shapes, cells, starts, share, LEAST, self._state)
-            self.tried += 1.0
-            found = excesses(self._walls, tried)
-            if not are_kept(self._walls, found, true[:0]):
-                continue
-            now_true = true_statements(self._walls, found, len(support))
-            if np.log(self._random.random()) < float(support @ (now_true.astype(float) - true)):
-                theta[cells], true = tried[cells], now_true
-                self.redrawn += 1.0
+        true = true_statements(self._walls, excesses(self._walls, theta), len(support))
+        for cpt in cpts:
+            for _ in range(min(MOST_TRIES, round(1.0 / cpt.share))):
+                linked.propose_alone(cpt.distributions, cpt.share, cpt.drawn)
+                tried = theta.copy()
+                tried[cpt.cells] = cpt.drawn[cpt.own_cells]
+                found = excesses(self._walls, tried)
+                kept, now_true = are_kept(self._walls, found, true[:0]), true
+                if kept and len(support):
+                    now_true = true_statements(self._walls, found, len(support))
+                    kept = np.log(self._random.random()) < float(support @ (now_true.astype(float) - true))
+                self.tried += 1.0
+                if kept:
+                    theta[cpt.cells], true = tried[cpt.cells], now_true
+                    self.redrawn += 1.0
+                else:
+                    linked.take_back()
+                    cpt.drawn[cpt.own_cells] = theta[cpt.cells]
+                if adapting:
+                    share = cpt.share * np.exp(PACE * (kept - WANTED))
+                    cpt.share = float(min(max(share, 1.0 / len(cpt.distributions)), 1.0))
