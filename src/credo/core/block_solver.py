@@ -8,6 +8,7 @@ from cython.cimports.credo.core.closed_forms import ClosedForms
 from cython.cimports.credo.core.interior_point import InteriorPoint
 from cython.cimports.credo.core.needed_constraints import NeededConstraints
 from cython.cimports.credo.core.newton_systems import NewtonSystem, ReducedSystem, SparseSystem
+from cython.cimports.cpython.exc import PyErr_CheckSignals
 from cython.cimports.libc.math import INFINITY
 from cython.cimports.libc.stdint import int64_t, uint8_t
 
@@ -20,6 +21,7 @@ GAP_LIMIT = cython.declare(cython.double, _GAP_LIMIT)
 VIOLATION_LIMIT = cython.declare(cython.double, _VIOLATION_LIMIT)
 GENERAL = cython.declare(cython.int, _GENERAL)
 NO_CONSTRAINTS = cython.declare(cython.int, _NO_CONSTRAINTS)
+BETWEEN_SIGNALS = cython.declare(cython.Py_ssize_t, 64)  # blocks, after which Ctrl-C is seen
 DENSE_UNKNOWNS = cython.declare(cython.Py_ssize_t, 64)  # sums and constraints taken out, up to which dense is quicker
 ATTEMPTS = cython.declare(cython.Py_ssize_t, 5)  # to solve distributions without data after the others
 ROUNDING = cython.declare(cython.double, 5e-10)  # by how much they may have to violate what the others violate
@@ -226,6 +228,8 @@ class BlockSolver:
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
         for k in range(first, last):
+            if k % BETWEEN_SIGNALS == 0:
+                PyErr_CheckSignals()
             batch.load(program, k)
             self.find_unseen(program, batch.unseen, batch.distribution_at[k])
             seen_first: cython.bint = self.unseen_count > 0 and not program.entropic
