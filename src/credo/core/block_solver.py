@@ -3,12 +3,12 @@
 
 import cython
 import numpy as np
+from cython.cimports.cpython.exc import PyErr_CheckSignals
 from cython.cimports.credo.core.block_program import BlockProgram
 from cython.cimports.credo.core.closed_forms import ClosedForms
 from cython.cimports.credo.core.interior_point import InteriorPoint
 from cython.cimports.credo.core.needed_constraints import NeededConstraints
 from cython.cimports.credo.core.newton_systems import NewtonSystem, ReducedSystem, SparseSystem
-from cython.cimports.cpython.exc import PyErr_CheckSignals
 from cython.cimports.libc.math import INFINITY
 from cython.cimports.libc.stdint import int64_t, uint8_t
 
