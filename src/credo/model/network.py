@@ -447,7 +447,7 @@ class Network(NetworkConveniences):
         )
 
     def __hash__(self) -> int:
-        return hash((self.variables, tuple(self.parents.items())))
+        return hash((*self._by_name, *self.parents.values()))  # of names alone: states of hundreds take long
 
     def __len__(self) -> int:
         return len(self.variables)

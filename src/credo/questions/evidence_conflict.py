@@ -169,12 +169,10 @@ def conflict_sentence(network: Network, known: Known, log_evidence: float) -> st
         return ""
     if _most_by_themselves(network, known) - log_evidence / float(np.log(2.0)) < LARGE:
         return ""
-    try:
-        if marginal_factors(network, {}).plan.cells > MOST_CELLS_BESIDE:
-            return ""
-    except TooLargeError:
+    before = _before(network)
+    if before is None:
         return ""
-    singles = single_logs(network, _before(network), known)
+    singles = single_logs(network, before, known)
     measure = float(singles.sum()) - log_evidence / float(np.log(2.0))
     if measure < LARGE:
         return ""
@@ -194,8 +192,13 @@ def _most_by_themselves(network: Network, known: Known) -> float:
 
 
 @lru_cache(maxsize=8)  # questions about one network follow each other
-def _before(network: Network) -> Mapping[str, Numbers]:
-    """P(v) of every variable at the CPTs of a network."""
+def _before(network: Network) -> Mapping[str, Numbers] | None:
+    """P(v) of every variable at the CPTs of a network; None where that takes much longer than an answer."""
+    try:
+        if marginal_factors(network, {}).plan.cells > MOST_CELLS_BESIDE:
+            return None
+    except TooLargeError:
+        return None
     return marginals(network, as_batch(network), {})
 
 
