@@ -236,7 +236,8 @@ def _frame(
     labels = [[" or ".join(states)] if states else list(network.states(name)) for name, states in asked.targets.items()]
     combinations = list(product(*labels))
     flat = np.minimum(values.reshape(len(values), -1), 1.0)  # sums over states round
-    ends: Numbers | tuple[None, None] = (None, None)
+    nothing = [None] * len(combinations)  # not one None: polars would start its threads to repeat it
+    ends: Numbers | tuple[list[None], list[None]] = (nothing, nothing)
     if with_interval:
         ends = probability_intervals(flat, level) if known_ends is None else known_ends
     columns: dict[str, Json] = {name: [c[i] for c in combinations] for i, name in enumerate(asked.targets)}
