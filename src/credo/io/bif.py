@@ -16,7 +16,6 @@ import gzip
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import comb, isnan, nan, prod
 from typing import NamedTuple, NoReturn
 
@@ -117,8 +116,7 @@ class _Entry(NamedTuple):
     position: int  # in the file
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """A `probability` block: the child, its parents, and the entries of its CPT."""
 
     head: str  # child and parents as text
@@ -137,9 +135,9 @@ def _with_family(block: _Block, variables: Mapping[str, Variable]) -> _Block:
         child = before.strip()
         parents = [name.strip() for name in after.split(",")] if bar and after.strip() else []
         if child in variables and all(name in variables for name in parents):
-            return replace(block, child=child, parents=tuple(parents))
+            return block._replace(child=child, parents=tuple(parents))
     names = words(block.head)  # the specification lets `|` and `,` be left out: the first name is the child
-    return replace(block, child=names[0], parents=tuple(names[1:]))
+    return block._replace(child=names[0], parents=tuple(names[1:]))
 
 
 def _network_block(scanner: Scanner) -> str:
@@ -296,8 +294,7 @@ def _divisions(pieces: Sequence[str], count: int) -> list[list[str]]:
 
 def _probability_block(scanner: Scanner, start: int) -> _Block:
     """A `probability` block as text; `start` is where it starts."""
-    head = _head(scanner)
-    child = next(iter(words(head)))
+    head, child = _head(scanner)
     scanner.expect("{", f"after the head of the block of {child}")
     entries: list[_Entry] = []
     single: dict[str, _Entry] = {}
@@ -325,18 +322,18 @@ def _probability_block(scanner: Scanner, start: int) -> _Block:
     return _Block(head, start, tuple(entries), single.get("table"), single.get("default"))
 
 
-def _head(scanner: Scanner) -> str:
-    """What stands in the brackets of a head."""
-    if (match := _HEAD.match(scanner.text, scanner.position)) and words(match[1]):
+def _head(scanner: Scanner) -> tuple[str, str]:
+    """What stands in the brackets of a head, and its first word."""
+    if (match := _HEAD.match(scanner.text, scanner.position)) and (found := words(match[1])):
         scanner.position = match.end()
-        return match[1]
+        return match[1], found[0]
     scanner.expect("(", "after `probability`")
     start = scanner.position
     child = scanner.word("the name of a variable")
     if not scanner.take("|"):
         scanner.take(",")
     scanner.words_until(")", f"a parent of {child}")
-    return scanner.text[start : scanner.position - 1]
+    return scanner.text[start : scanner.position - 1], child
 
 
 def _bare_entry(scanner: Scanner) -> re.Match[str] | None:
