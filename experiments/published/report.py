@@ -14,7 +14,7 @@ import polars as pl
 from experiments.published.measures import KINDS, LEVELS, MEASURES, within
 from experiments.published.networks import HALVES, half_of
 from experiments.published.side_by_side import section
-from experiments.published.trials import CONDITIONS, FOR_DOUBT, METHODS
+from experiments.published.trials import CONDITIONS, FOR_DOUBT, KNOWING, METHODS
 
 TRIAL = ("network", "family", "rows", "draw")
 BEFORE = "before"  # the name of an older credo in tables
@@ -259,6 +259,10 @@ def _named(results: pl.DataFrame) -> Iterator[str]:
     for condition in _conditions(results):
         own = pl.col("condition") == condition
         yield f"- {condition}, than Laplace: {_losers(paired(mine.filter(own), laplace.filter(own)))}"
+        for method in KNOWING:
+            both = paired(mine.filter(own), results.filter(own, pl.col("method") == method))
+            if len(both):
+                yield f"- {condition}, than {method}: {_losers(both)}"
     for condition in _conditions(changed := _changed(mine)):
         worse = _losers(changed.filter(pl.col("condition") == condition))
         yield f"- {condition}, than without the statements: {worse}"
