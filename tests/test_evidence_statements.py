@@ -67,6 +67,7 @@ def assert_beta(fit: credo.Fit, first: float, second: float, within: float = 0.0
         ("P(coin=heads) is 10%, worth 2 cases in all", 0.2, 1.8),
         ("P(coin) is 40%, 60%, worth 2 patients in all\nP(coin=heads) >= 0.01%", 0.8, 1.2),
         ("P(coin=heads) is 1e-9, worth 1e10 cases", 10, 1e10),
+        ("P(coin) is 1e-9, 0.999999999, worth 1e10 cases", 10, 1e10),
         ("P(coin=heads) is 10%, worth 20 cases\nP(coin=heads) is 40%, worth 10 cases", 6, 24),
     ],
 )

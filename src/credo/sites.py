@@ -35,8 +35,8 @@ from credo.questions.answers import Answer
 from credo.results.fit_results import Fit
 from credo.statistics.counts import Counts, count, empty, layout_for_counts
 from credo.statistics.counts_file import is_counts_file, read_counts, table_of_states
-from credo.statistics.pooling import borrowed_cases, cases_for_a_new_member, common_cpts, share_of_others
-from credo.types import Numbers, TableLike
+from credo.statistics.pooling import borrowed_cases, cases_for_a_new_member, common_cpts, share_of_others, shortened
+from credo.types import Flags, Numbers, TableLike
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 LEAST_CASES = 0.5  # of others, in a configuration: what is less teaches a site nothing, and would be taken for a case
 MOST_SITES = 1000
 DRAWS = 250  # of common CPTs
+FEW_CASES = 10  # of all sites, in a configuration: such a prior has several modes, which no number of cases has
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,20 +164,22 @@ def fit_sites(
     common = dict(zip(differ, common_cpts(list(differ.values())), strict=True))
     means = _common_draws(known.network, {name: each.cases for name, each in common.items()})
     for child, table in tables.items():
-        others = table.sum(axis=0) - table
+        others, firm = table.sum(axis=0) - table, table.sum(axis=(0, 2)) >= FEW_CASES
         if child in common:
             strengths = np.resize(common[child].strengths, len(means[child]))
             pooled, new = (
                 borrowed_cases(table, strengths, means[child]),
                 cases_for_a_new_member(strengths, means[child]),
             )
+            pooled[:, ~firm] = shortened(others[:, ~firm], strengths)
+            new[~firm] = shortened(table.sum(axis=0)[~firm], strengths)
             shares.append((child, share_of_others(table, strengths)))
         else:
-            pooled, new = others, table.sum(axis=0)
+            pooled, new, firm = others, table.sum(axis=0), np.zeros(len(firm), dtype=np.bool_)
             shares.append((child, 1.0 if others.any() else 0.0))
         for place, name in enumerate(names):
-            lines[name].extend(_statements(known.network, child, pooled[place], are_all=child in common))
-        lines[None].extend(_statements(known.network, child, new, are_all=child in common))
+            lines[name].extend(_statements(known.network, child, pooled[place], firm))
+        lines[None].extend(_statements(known.network, child, new, firm))
 
     def learned(name: str | None) -> Fit:
         text = Knowledge(known.network, (*known.declarations, *known.statements, *lines[name]))
@@ -276,10 +279,10 @@ def _learned(network: Network) -> Iterator[str]:
     yield from (name for name in network.names if name not in network.forms and name not in network.shared)
 
 
-def _statements(network: Network, child: str, cases: Numbers, *, are_all: bool) -> Iterator[ExpertNumber]:
-    least = LEAST_CASES if not are_all else np.finfo(float).tiny
+def _statements(network: Network, child: str, cases: Numbers, firm: Flags) -> Iterator[ExpertNumber]:
+    least = np.where(firm, np.finfo(float).tiny, LEAST_CASES)
     for number in np.flatnonzero(cases.sum(axis=1) >= least).tolist():
         given = tuple(network.configuration(child, number).items())
         size = float(cases[number].sum())
         values = tuple(float(f"{value:.9g}") for value in cases[number] / size)
-        yield ExpertNumber(Probability(child, (), given), values, float(f"{size:.6g}"), is_all=are_all)
+        yield ExpertNumber(Probability(child, (), given), values, float(f"{size:.6g}"), is_all=bool(firm[number]))

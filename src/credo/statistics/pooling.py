@@ -98,13 +98,16 @@ def cases_for_a_new_member(strengths: Numbers, means: Numbers) -> Numbers:
     return np.asarray(borrowed_cases(nothing, strengths, means)[0], dtype=np.float64)
 
 
+def shortened(cases: Numbers, strengths: Numbers) -> Numbers:
+    """Cases of others as they count at a member by themselves: c / (c + n) of n cases, on average."""
+    size = cases.sum(axis=-1, keepdims=True)
+    return np.asarray(cases * np.mean([c / (c + size) for c in strengths], axis=0), dtype=np.float64)
+
+
 def share_of_others(counts: Numbers, strengths: Numbers) -> float:
-    """Which part of the others' cases counts at a member, on average: c / (c + n) of n cases."""
-    others = (counts.sum(axis=0) - counts).sum(axis=-1)
-    if not others.any():
-        return 0.0
-    counting = [(others * strength / (strength + others)).sum() for strength in strengths]
-    return float(np.mean(counting) / others.sum())
+    """Which part of the others' cases counts at a member, on average."""
+    others = counts.sum(axis=0) - counts
+    return float(shortened(others, strengths).sum() / others.sum()) if others.any() else 0.0
 
 
 class _Chain:
