@@ -19,6 +19,7 @@ from experiments.published.networks import (
     network_files,
     true_network,
 )
+from experiments.published.packages import PYTHON, R, installed
 from experiments.published.report import beside, read_trials, write_page
 from experiments.published.trials import CONDITIONS, KEY, MAIN_CONDITIONS, METHODS, methods_of, run_trial
 from experiments.running import ROOT, add_options, require, run_jobs
@@ -66,6 +67,8 @@ def main() -> None:
         results = read_trials(require(file, "Results of trials"))
     else:
         print(f"{len(names)} networks, {len(jobs)} jobs.")
+        if missing := [method for method in (*PYTHON, *R) if method in given.methods and method not in installed()]:
+            print(f"Not run, because a package is not installed: {', '.join(missing)}.")
         run_jobs(run_trial, jobs, KEY, file, processes=given.processes, minutes=given.minutes)
         results = read_trials(file)
     if given.against:

@@ -25,6 +25,7 @@ from credo.errors import CredoError
 from credo.model.network import Network
 from credo.types import Numbers
 
+PYTHON, R = ("pyagrum", "pgmpy"), ("bnlearn", "bnlearn hard-em", "bnlearn hdir")
 SECONDS = 300  # that R may take
 SAMPLE_SIZE = 10.0  # of pgmpy's BDeu prior
 SCRIPT = """
@@ -79,8 +80,8 @@ def has_bnlearn() -> bool:
 
 def installed() -> list[str]:
     """The methods of this module whose packages are here."""
-    found = [name for name in ("pyagrum", "pgmpy") if find_spec(name) is not None]
-    return found + (["bnlearn", "bnlearn hard-em", "bnlearn hdir"] if has_bnlearn() else [])
+    found = [name for name in PYTHON if find_spec(name) is not None]
+    return [*found, *(R if has_bnlearn() else ())]
 
 
 def by_pyagrum(structure: Network, frame: pl.DataFrame) -> Network:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from experiments.published import __main__ as main_module
 from experiments.published.constrained import (
     CONSTRAINED,
     GRID,
@@ -224,6 +226,17 @@ def test_packages_learn_from_complete_rows_what_credo_does(name: str) -> None:
     if "bnlearn" in installed():
         for method in ("bayes", "hard-em"):
             assert same(by_bnlearn(structure, rows, method), priors["bdeu:1"], 1e-9)
+
+
+def test_a_package_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(main_module, "installed", lambda: ["pyagrum"])
+    monkeypatch.setattr(main_module, "network_files", lambda: dict.fromkeys(RANDOM))
+    command = f"x --quick --processes 1 --networks {RANDOM[0]} --conditions none --out {tmp_path} --methods laplace"
+    monkeypatch.setattr("sys.argv", [*command.split(), "pyagrum", "bnlearn", "bnlearn hdir"])
+    main_module.main()
+    assert "a package is not installed: bnlearn, bnlearn hdir." in capsys.readouterr().out
 
 
 @NEEDS_R
