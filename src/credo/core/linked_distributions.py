@@ -22,7 +22,7 @@ LEAST = cython.declare(cython.double, 1e-300)
 MOST_CHOSEN = cython.declare(cython.Py_ssize_t, 15)  # distributions that move together
 TRIES = cython.declare(cython.Py_ssize_t, 3)  # of Beta variates before a slice
 SHRINKS = cython.declare(cython.Py_ssize_t, 12)
-SLOW_ROUNDS = cython.declare(cython.Py_ssize_t, 4)  # of distributions that mix slowly, after one of all
+SLOW_ROUNDS = cython.declare(cython.Py_ssize_t, 12)  # of distributions that mix slowly, after one of all
 EVENTS = cython.declare(cython.double, 0.25)  # the share of comparisons whose events move in a round
 MOST_RENEWED = cython.declare(cython.Py_ssize_t, 6)  # distributions that are drawn anew together
 RENEWALS = cython.declare(cython.Py_ssize_t, 3)  # for each distribution and round
@@ -853,13 +853,9 @@ class LinkedDistributions:
         self.slow = np.intersect1d(distributions, self.linked).astype(np.int32)
 
     def find_easy(self):
-        """Find those that are mostly accepted when they are drawn anew alone: nothing else moves them from now on.
-
-        Returns how many the others are.
-        """
+        """Find those that are mostly accepted when they are drawn anew alone: nothing else moves them from now on."""
         easy = np.asarray(self.is_easy)
         easy[:] = np.asarray(self.renewed) > EASY * np.asarray(self.renewals)
-        return int((easy[np.asarray(self.linked)] == 0).sum())
 
     def sweep(self, rounds: cython.Py_ssize_t):
         """Move all of them so many times, and those that mix slowly more often."""

@@ -89,7 +89,7 @@ class Chain:
         is_linked = np.zeros(len(family_of), dtype=np.int8)
         linked = self._linked.linked_distributions
         is_linked[linked] = 1
-        self._rounds = _rounds(len(linked))
+        self._rounds = min(max(MOVED // max(1, len(linked)), FEWEST_ROUNDS), MOST_ROUNDS)
         self._linked.evaluate()
         self._is_linked: list[np.ndarray] = []
         self.families: list[AdditiveBase] = []
@@ -188,7 +188,7 @@ class Chain:
                 family.update(adapting)
         self._linked.look_at_base()
         if self._adapting and not adapting:
-            self._rounds = _rounds(self._linked.find_easy())
+            self._linked.find_easy()
         self._adapting = adapting
         self._linked.sweep(self._rounds)
         if self._trajectories is not None:
@@ -242,11 +242,6 @@ class Chain:
             elif len(family.kept) < len(family.cells):
                 own.draw_others(family.parent_states, family.places, theta)
             out[family.cells] = theta
-
-
-def _rounds(linked: int) -> int:
-    """In how many rounds so many linked distributions move."""
-    return min(max(MOVED // max(1, linked), FEWEST_ROUNDS), MOST_ROUNDS)
 
 
 def _stated(model: SampledModel, believed: Numbers) -> Numbers:
