@@ -30,7 +30,7 @@ cdef class AdditiveBase:
     cdef double density(self) noexcept nogil
     cdef double signs_density(self) noexcept nogil
     cdef bint has_sign(self, Py_ssize_t p, double sign) noexcept nogil
-    cdef void move(self, bint adapting) noexcept nogil
+    cdef void run_trajectory(self, bint adapting) noexcept nogil
     cdef void flip_signs(self) noexcept nogil
     cdef void propose_far(self) noexcept nogil
     cdef void redraw_unseen(self) noexcept nogil

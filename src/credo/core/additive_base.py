@@ -447,7 +447,7 @@ class AdditiveBase:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move(self, adapting: cython.bint) -> cython.void:
+    def run_trajectory(self, adapting: cython.bint) -> cython.void:
         """A trajectory of Hamiltonian Monte Carlo, accepted or not; from the prior where there are no data."""
         i: cython.Py_ssize_t
         D: cython.Py_ssize_t = self.coordinates
@@ -849,7 +849,7 @@ class AdditiveBase:
         with cython.nogil:
             self.rescale()
             self.redraw_unseen()
-            self.move(adapting)
+            self.run_trajectory(adapting)
             for i in range(FAR_PROPOSALS):
                 self.propose_far()
             self.flip_signs()

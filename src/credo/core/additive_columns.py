@@ -256,7 +256,7 @@ class AdditiveColumns(AdditiveBase):
         """Move the base. Components of rows are not drawn: nothing here needs them."""
         with cython.nogil:
             self.rescale()
-            self.move(adapting)
+            self.run_trajectory(adapting)
             self.propose_far()
             self.flip_signs()
 

@@ -21,9 +21,9 @@ cdef class LinkedDistributions:
     cdef double add_levels(self) noexcept nogil
     cdef Py_ssize_t draw_level(self) noexcept nogil
     cdef void prepare(self, Py_ssize_t d) noexcept nogil
-    cdef void move_pair(self, Py_ssize_t d, Py_ssize_t k, Py_ssize_t l) noexcept nogil
-    cdef void move(self, Py_ssize_t d) noexcept nogil
-    cdef void move_within(self, Py_ssize_t d) noexcept nogil
+    cdef void redraw_pair(self, Py_ssize_t d, Py_ssize_t k, Py_ssize_t l) noexcept nogil
+    cdef void update(self, Py_ssize_t d) noexcept nogil
+    cdef void update_distribution(self, Py_ssize_t d) noexcept nogil
     cdef void begin_change(self) noexcept nogil
     cdef void change(self, Py_ssize_t d, const double* theta) noexcept nogil
     cdef double support_change(self) noexcept nogil
@@ -34,4 +34,4 @@ cdef class LinkedDistributions:
     cdef void restore_chosen(self) noexcept nogil
     cdef bint draw_alone(self, Py_ssize_t d, double* out) noexcept nogil
     cdef void renew_together(self, Py_ssize_t d, Py_ssize_t most) noexcept nogil
-    cdef void move_event(self, Py_ssize_t row) noexcept nogil
+    cdef void update_events(self, Py_ssize_t row) noexcept nogil

@@ -411,7 +411,7 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move_pair(self, d: cython.Py_ssize_t, k: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
+    def redraw_pair(self, d: cython.Py_ssize_t, k: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
         """Probability moves from one state of a distribution to another, where `alpha` is prepared."""
         t: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -459,7 +459,7 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move_within(self, d: cython.Py_ssize_t) -> cython.void:
+    def update_distribution(self, d: cython.Py_ssize_t) -> cython.void:
         """The component of a distribution, then moves between pairs of its states."""
         k: cython.Py_ssize_t
         to: cython.Py_ssize_t
@@ -470,7 +470,7 @@ class LinkedDistributions:
         self.prepare(d)
         for k in range(K if K > 2 else K - 1):
             to = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * (K - 1))
-            self.move_pair(d, k, to if to < k else to + 1)
+            self.redraw_pair(d, k, to if to < k else to + 1)
 
     @cython.cfunc
     @cython.nogil
@@ -664,7 +664,7 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move_event(self, row: cython.Py_ssize_t) -> cython.void:
+    def update_events(self, row: cython.Py_ssize_t) -> cython.void:
         """The probabilities of two events that an inequality compares change by amounts that it does not notice."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -835,21 +835,21 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move(self, d: cython.Py_ssize_t) -> cython.void:
+    def update(self, d: cython.Py_ssize_t) -> cython.void:
         if self.held[d]:
             return
         if self.is_easy[d]:
             self.renew_together(d, 1)
             self.renew_together(d, 2)
             return
-        self.move_within(d)
+        self.update_distribution(d)
         for _ in range(RENEWALS):
             self.renew_together(d, MOST_RENEWED)
         if self.link_starts[d + 1] > self.link_starts[d]:
             self.shift_together(d)
 
-    def move_more(self, distributions):
-        """Move these more often than others from now on."""
+    def update_more_often(self, distributions):
+        """Update these more often than others from now on."""
         self.slow = np.intersect1d(distributions, self.linked).astype(np.int32)
 
     def find_easy(self):
@@ -863,11 +863,11 @@ class LinkedDistributions:
         with cython.nogil:
             for _ in range(rounds):
                 for i in range(self.linked.shape[0]):
-                    self.move(self.linked[i])
+                    self.update(self.linked[i])
                 for _ in range(SLOW_ROUNDS):
                     for i in range(self.slow.shape[0]):
-                        self.move(self.slow[i])
+                        self.update(self.slow[i])
                 for i in range(self.rows):
                     if uniform(cython.address(self.random[0])) < EVENTS:
-                        self.move_event(i)
+                        self.update_events(i)
         return self.evaluate()

@@ -22,7 +22,7 @@ MOSTLY_REDRAWN, SELDOM = 0.2, 4  # the share of redrawn CPTs from which trajecto
 LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 # Rounds in which linked distributions move for each step of the bases, which does not wait for them: fewer where they
 # are many. With two rounds, six linked distributions of three states were 4 points off, with twelve less than 0.5.
-FEWEST_ROUNDS, MOST_ROUNDS, MOVED = 3, 12, 400
+FEWEST_ROUNDS, MOST_ROUNDS, UPDATED = 3, 12, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Chain:
         is_linked = np.zeros(len(family_of), dtype=np.int8)
         linked = self._linked.linked_distributions
         is_linked[linked] = 1
-        self._rounds = min(max(MOVED // max(1, len(linked)), FEWEST_ROUNDS), MOST_ROUNDS)
+        self._rounds = min(max(UPDATED // max(1, len(linked)), FEWEST_ROUNDS), MOST_ROUNDS)
         self._linked.evaluate()
         self._is_linked: list[np.ndarray] = []
         self.families: list[AdditiveBase] = []
@@ -158,7 +158,7 @@ class Chain:
         for (family, parent), (rising, falling) in sums.items():
             self.families[family].set_doubt(parent, rising, falling)
 
-    def move_more(self, unmixed: Flags) -> None:
+    def update_more_often(self, unmixed: Flags) -> None:
         """Move what has unmixed cells, (cells of the layout,), more often in each step from now on.
 
         That is bases, and distributions that statements link. Where many are unmixed, all need more steps instead.
@@ -167,7 +167,7 @@ class Chain:
         if len(linked):
             own = np.logical_or.reduceat(unmixed[self.model.cells], self.model.first_cell[:-1])
             if own[linked].sum() <= max(FEW_SLOW, len(linked) // 4):
-                self._linked.move_more(np.flatnonzero(own))
+                self._linked.update_more_often(np.flatnonzero(own))
         slow = [number for number, each in enumerate(self.model.families) if unmixed[each.cells].any()]
         if len(slow) <= max(FEW_SLOW, len(self.model.families) // 4):
             for number in slow:
@@ -192,9 +192,9 @@ class Chain:
         self._adapting = adapting
         self._linked.sweep(self._rounds)
         if self._trajectories is not None:
-            self._move_together(self._trajectories, adapting)
+            self._run_trajectories(self._trajectories, adapting)
 
-    def _move_together(self, trajectories: Trajectories, adapting: bool) -> None:
+    def _run_trajectories(self, trajectories: Trajectories, adapting: bool) -> None:
         """Trajectories of all distributions that rows with missing values or statements about whole networks tie."""
         model = self.model
         self._draw_own()

@@ -275,7 +275,7 @@ def _run(
         slow = np.zeros(size, dtype=np.bool_)
         slow[cells] = unmixed
         for chain in chains:
-            chain.move_more(slow)
+            chain.update_more_often(slow)
         lacking = SMALLEST_SIZE / max(float(sizes[varying].min(initial=SMALLEST_SIZE)), 1.0)  # by which draws are few
         growth = 2.0 if (mixed[varying] > LARGEST_R_HAT).any() else min(max(1.2 * lacking, 1.3), 2.0)
         wanted = int(growth * first)
