@@ -35,8 +35,8 @@ from experiments.running import Job, Record, add_options, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = (
-    "algorithms3", "chds", "cancer", "earthquake", "simulation", "titanic", "survey", "ricci", "soil", "witness",
-    "covidfear", "asia", "criminal3",
+    "corticosteroid", "algorithms3", "algorithms4", "concrete5", "chds", "cancer", "earthquake", "simulation",
+    "titanic", "survey", "ricci", "soil", "witness", "asia",
 )  # fmt: skip
 KEY = ("network", "rows", "condition")
 CONDITIONS = ("influences", "none")
