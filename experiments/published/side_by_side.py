@@ -36,7 +36,7 @@ from experiments.running import Job, Record, add_options, run_jobs
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = (
     "corticosteroid", "algorithms3", "algorithms4", "concrete5", "chds", "cancer", "earthquake", "simulation",
-    "titanic", "survey", "ricci", "soil", "witness", "asia",
+    "titanic", "survey", "ricci", "soil", "witness", "asia", "covidfear", "criminal3",
 )  # fmt: skip
 KEY = ("network", "rows", "condition")
 CONDITIONS = ("influences", "none")
