@@ -122,7 +122,7 @@ def derivations(seed: int, count: int) -> list[str]:
         "IS_COUNT": ["is", "is at least"], "NOT": ["not"],
         "RANKED": ["weighted mean"], "SPREAD": ["with spread"], "INTERPOLATED": ["is interpolated by"],
         "FROM_WORST": ["from worst"], "TO_BEST": ["to best"], "CORNER": [" through"], "AT_CORNER": [" at"],
-        "WORTH": [", worth"], "CASES": ["cases"],
+        "WORTH": [", worth"], "CASES": ["cases"], "IN_ALL": [" in all"],
         "HAVE_ONE_CPT": ["have one CPT"], "CPT_OF": ["CPT of"], "IS_THAT_OF": ["is that of"],
         "SAME_AS": ["same as"], "TIE": ["share", "differ in"],
         "WITH_EQUAL": ["with equal"], "BY_AT_LEAST": ["by at least", ", by at least"], "WITHIN": ["within"],

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from math import exp, inf, log
 from typing import Any
 
-from lark import Token
-
 from credo.knowledge.experts import Expert
 from credo.knowledge.expressions import (
     Linear,
@@ -291,7 +289,7 @@ def parse_worth(children: list[Any]) -> Part:
     subject, *rest = children
     numbers = [child for child in rest if isinstance(child, Part)]
     *values, cases = numbers
-    is_all = any(isinstance(child, Token) and child.type == "IN_ALL" for child in rest)
+    is_all = any(getattr(child, "type", None) == "IN_ALL" for child in rest)
     return _number(subject, values, numbers, cases=cases.value.constant, is_all=is_all)
 
 
