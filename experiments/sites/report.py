@@ -11,12 +11,13 @@ from experiments.sites.trials import ALIKE, METHODS, SIZES
 
 def write_report(results: pl.DataFrame, folder: Path) -> str:
     """Write README.md, and return its text."""
-    trials = results.select("network", "draw").n_unique()
+    draws = results["draw"].n_unique()
     lines = [
         "# Several sites\n",
         f"Five sites of {', '.join(map(str, SIZES))} rows, whose distributions lie around those of a published "
         "network, θ ~ Dirichlet(c·θ₀), or have nothing in common. Mean divergence of what is learned from the site's "
-        f"truth, in nats for each variable, over {results['network'].n_unique()} networks and {trials} draws of them; "
+        f"truth, in nats for each variable, over {results['network'].n_unique()} networks, "
+        f"{draws} draw{'s' * (draws > 1)} of each; "
         "± is a standard error of the difference to `credo` in the same draws. `related` is the model of related data "
         "sets [Azzimonti, Corani and Scutari, 2022], `shrunk` the same with a drawn strength. "
         "`python -m experiments.sites` makes this page, and continues where it was interrupted.",
