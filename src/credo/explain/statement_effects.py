@@ -40,10 +40,10 @@ LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matt
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
 LARGEST_ERROR = 0.015  # above it chains were too short for the error to be known itself: a change has to be twice as
 ERRORS_IF_LARGE = 6.0  # far from chance, and where there is none, nothing is known
-SHARE_OF_FIT = 0.5  # of the steps of the fit's chains: so many are made without statements, which take less time
+SHARE_OF_FIT = 0.33  # of the steps of the fit's chains: so many are made without statements, which take less time
 SHARE_OF_JOINT = 0.33  # the same where all other statements are kept
 LEAST_WORK = 150_000  # numbers that chains move in all, in small networks: less than half a second
-WARMUP, DRAWS = 100, 60  # of the shortest chains
+WARMUP, DRAWS = 80, 60  # of the shortest chains
 
 
 @dataclass(frozen=True, slots=True)
