@@ -40,8 +40,7 @@ LEAST_CHANGE_OF_MEAN = 0.01  # below it a change may be sampling error, and matt
 ERRORS = 3.0  # standard errors of both means within which a difference may be chance
 LARGEST_ERROR = 0.015  # above it chains were too short for the error to be known itself: a change has to be twice as
 ERRORS_IF_LARGE = 6.0  # far from chance, and where there is none, nothing is known
-SHARE_OF_FIT = 0.33  # of the steps of the fit's chains: so many are made without statements, which take less time
-SHARE_OF_JOINT = 0.33  # the same where all other statements are kept
+SHARE_OF_FIT = 0.33  # of the steps of the fit's chains: so many are made without statements
 LEAST_WORK = 150_000  # numbers that chains move in all, in small networks: less than half a second
 WARMUP, DRAWS = 80, 60  # of the shortest chains
 
@@ -249,7 +248,7 @@ def _rounds(
     own = problem.settings.options.posterior
     kept = posterior.draws.shape[1] if isinstance(posterior, PosteriorResult) else own.draws
     is_joint = _joins_all(problem)
-    steps = (SHARE_OF_JOINT if is_joint else SHARE_OF_FIT) * (own.warmup + kept * own.thinning)
+    steps = SHARE_OF_FIT * (own.warmup + kept * own.thinning)
     if not is_joint:
         cells = sum(prod(problem.model.network.shape(name)) for name in problem.model.names)
         steps = max(steps, LEAST_WORK / (own.chains * max(1, cells)))
