@@ -14,7 +14,7 @@ all of its inequalities hold. Four kinds of moves leave that density as it is:
 import cython
 import numpy as np
 from cython.cimports.credo.core.special import log_rising
-from cython.cimports.credo.core.variates import log_gamma, normal, uniform
+from cython.cimports.credo.core.variates import dirichlet, log_gamma, normal, uniform
 from cython.cimports.libc.math import INFINITY, exp, lgamma, log, log1p, sqrt
 
 ROUNDING = cython.declare(cython.double, 1e-12)  # what sums of probabilities may be off by
@@ -581,7 +581,6 @@ class LinkedDistributions:
         row: cython.Py_ssize_t
         g: cython.Py_ssize_t
         K: cython.Py_ssize_t = self.first_cell[d + 1] - self.first_cell[d]
-        highest: cython.double
         total: cython.double
         u: cython.double
         holds: cython.bint
@@ -591,16 +590,10 @@ class LinkedDistributions:
                 g += 1
             self.component[d] = g
             self.prepare(d)
-            highest, total = -INFINITY, 0.0
+            dirichlet(cython.address(self.alpha[0]), out, K, cython.address(self.random[0]))
             for k in range(K):
-                if self.alpha[k] > 0.0:
-                    out[k] = log_gamma(self.alpha[k], cython.address(self.random[0]))
-                    highest = max(highest, out[k])
-            for k in range(K):
-                out[k] = exp(out[k] - highest) if self.alpha[k] > 0.0 else 0.0
-                total += out[k]
-            for k in range(K):
-                out[k] = max(out[k] / total, LEAST) if self.alpha[k] > 0.0 else 0.0
+                if self.alpha[k] == 0.0:
+                    out[k] = 0.0
             holds = True
             for t in range(self.touch_starts[d], self.touch_starts[d + 1]):
                 row = self.touch_rows[t]
