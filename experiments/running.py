@@ -84,12 +84,13 @@ def _write(frame: pl.DataFrame, file: Path) -> None:
 def note_version(file: Path) -> None:
     """Note in `versions.json` beside a file of results when and with which version of credo it was made.
 
-    Rows may come from several runs: `first` is about the oldest of them, and is what their age is judged by.
+    Rows may come from several runs: `first` is about the oldest of them, and is what their age is judged by. Rows of
+    one method that were dropped and made again (`experiments.again`) are from `again` on.
     """
     path = file.with_name("versions.json")
     notes = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     now = {"date": datetime.now(UTC).date().isoformat(), "version": credo.__version__}
-    notes[file.name] = {"first": notes.get(file.name, {}).get("first", now), "last": now}
+    notes[file.name] = {"first": now, **notes.get(file.name, {}), "last": now}
     path.write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

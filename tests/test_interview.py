@@ -103,7 +103,7 @@ def test_answers_are_read_as_people_write_them(folder: Path) -> None:
     ):
         assert statement_of(number, words) == f"{number.about} {ending}"
         credo.Knowledge(fit.network, f"{number.about} {ending}")
-    for words in ("many", "120", "20 to 5", "", "5 to", "-3"):
+    for words in ("many", "120", "20 to 5", "", "5 to", "-3", f"{'9' * 400} in {'9' * 400}"):
         assert statement_of(number, words) is None
     influence = questions["influence"]
     assert statement_of(influence, "1") == influence.about

@@ -114,7 +114,10 @@ def posterior_table(results: pl.DataFrame) -> str:
     ]
     won = total = 0
     for (network, cell), group in wide.group_by("network", "cell", maintain_order=True):
-        difference = (group["posterior"] - group["qmapc"]).drop_nulls()
+        group = group.drop_nulls(["posterior", "qmapc"])
+        if group.is_empty():
+            continue
+        difference = group["posterior"] - group["qmapc"]
         mean, error = float(difference.mean()), float((difference.std() or 0) / max(1, len(difference)) ** 0.5)
         won, total = won + (mean < 0), total + 1
         lines.append(

@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 
 from experiments.prior.report import write_report
-from experiments.prior.trials import GROWING, KEY, LARGE, NETWORKS, ROWS, SHARES, SMALL, draws_of, run_trial
+from experiments.prior.trials import GROWING, KEY, LARGE, NETWORKS, ROWS, SHARES, SMALL, draws_of, methods_of, run_trial
 from experiments.running import SHARED, Job, add_options, require, run_jobs
 
 HERE = Path(__file__).resolve().parent
@@ -36,6 +36,12 @@ def main() -> None:
 
 
 def _jobs(given: argparse.Namespace) -> Iterator[Job]:
+    for cell in _cells(given):
+        for method in methods_of(cell[1], cell[2]):
+            yield *cell, method
+
+
+def _cells(given: argparse.Namespace) -> Iterator[tuple[str, int, int, int]]:
     for name in given.networks:
         if name in SMALL and 0 in given.shares:
             for draw, rows in product(range(GROWING_DRAWS), GROWING):

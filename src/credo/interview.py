@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -205,7 +206,7 @@ def number_statement(about: str, words: str) -> str | None:
     """The statement that a number of cases, or a range, makes about a probability; None where it cannot be read."""
     if ratio := _RATIO.fullmatch(words):
         few, many = map(float, ratio.groups())
-        return f"{about} is about {number_text(few / many)}" if 0.0 <= few <= many and many > 0 else None
+        return f"{about} is about {number_text(few / many)}" if 0.0 <= few <= many and 0.0 < many < inf else None
     if both := _RANGE.fullmatch(words):
         low, high = (_hundredths(both[place]) for place in (1, 3))
         if not 0.0 <= low <= high <= 1.0:

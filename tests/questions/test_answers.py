@@ -59,6 +59,13 @@ def test_all_marginals_under_an_intervention_cut_the_parents(exact: credo.Fit) -
     assert found["xray", "shadow"][0] == pytest.approx(exact.network.cpts["xray"][1, 1])
 
 
+def test_what_is_set_is_certain_under_all_draws() -> None:
+    coin = credo.Network({"coin": ["heads", "tails"]})
+    fit = credo.fit(coin, pl.DataFrame({"coin": ["heads"] * 4}), posterior=credo.PosteriorOptions(draws=20, warmup=20))
+    found = fit.marginals(interventions={"coin": "tails"}).rows()
+    assert found == [("coin", "heads", 0.0, 0.0, 0.0), ("coin", "tails", 1.0, 1.0, 1.0)]
+
+
 def test_soft_evidence_multiplies_the_odds(exact: credo.Fit) -> None:
     before = exact.marginals().rows_by_key(["variable", "state"], unique=True)["lung", "yes"][0]
     after = exact.marginals(soft={"lung": {"yes": 3, "no": 1}}).rows_by_key(["variable", "state"], unique=True)

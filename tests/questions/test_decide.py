@@ -52,6 +52,15 @@ def test_the_choice_follows_the_threshold_of_medicine() -> None:
     assert json.loads(json.dumps(found.to_dict()))["best"] == "treat=yes"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_state_that_cannot_be_changes_no_decision() -> None:
+    network = NETWORK.with_cpts({**NETWORK.cpts, "smoke": [1.0, 0.0]})
+    fit = known(network, f"{LINES}\nutility of smoke=yes, lung=yes is -5")
+    assert fit.decide().best == "treat=no"
+    with pytest.raises(credo.QueryError, match="smoke"):
+        fit.decide("smoke=yes")
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_expected_utilities_are_those_of_enumeration(seed: int) -> None:
     generator = np.random.default_rng(seed)

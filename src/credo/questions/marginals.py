@@ -16,10 +16,10 @@ from credo.model.network import Network
 from credo.posterior.cpt_answers import cpt_distribution, cpt_intervals
 from credo.posterior.draws import MOST_CELLS, probability_intervals
 from credo.questions.evidence import Given, as_given
-from credo.questions.question_draws import draws_for, why_no_interval
+from credo.questions.question_draws import draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.inference.batched import BYTES_PER_CELL
-from credo.statistics.questions import BatchedCPTs, as_batch, batch_size, marginal_factors, marginals, require_possible
+from credo.statistics.questions import BatchedCPTs, as_batch, marginal_factors, marginals, require_possible
 from credo.types import Soft
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def marginals_given(
     given = as_given(fit.network, evidence, interventions, soft)
     network = expand(fit.network).network
     draws, _ = draws_for(fit, network, marginal_factors(network, *given, memory_limit=fit.memory_limit))
-    return _marginals_frame(fit.network, network, as_batch(network) if draws is None else draws, given, level, fit)
+    cpts = as_batch(network) if draws is None else draws
+    return _marginals_frame(fit.network, network, cpts, given, level, fit, draws is not None)
 
 
 def marginals_of_network(
@@ -128,7 +129,7 @@ def marginals_of_network(
     """The same for a network alone, which has no draws: `low` and `high` are null."""
     given = as_given(network, evidence, interventions, soft)
     expanded = expand(network).network
-    return _marginals_frame(network, expanded, as_batch(expanded), given, 0.95, None)
+    return _marginals_frame(network, expanded, as_batch(expanded), given, 0.95, None, False)
 
 
 def predict_case(
@@ -168,13 +169,18 @@ def predict_case(
 
 
 def _marginals_frame(
-    given_network: Network, network: Network, cpts: BatchedCPTs, given: Given, level: float, fit: Fit | None
+    given_network: Network,
+    network: Network,
+    cpts: BatchedCPTs,
+    given: Given,
+    level: float,
+    fit: Fit | None,
+    with_interval: bool,
 ) -> pl.DataFrame:
     """A row for each state of each variable: `variable`, `state`, `probability`, `low`, `high`."""
     import polars as pl
 
     found = marginals(network, cpts, *given, memory_limit=None if fit is None else fit.memory_limit)
-    with_interval = fit is not None and not why_no_interval(fit) and batch_size(cpts) > 1
     names = given_network.names
     values = np.concatenate([found[name] for name in names], axis=1)
     possible = np.isfinite(values).all(axis=1)

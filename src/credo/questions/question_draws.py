@@ -62,7 +62,8 @@ def draws_for_all(fit: Fit, network: Network, factors: Sequence[Factors]) -> tup
 
 def with_mean(probabilities: Numbers, mean: float) -> Numbers:
     """Probabilities under draws, moved in proportion so that they have this mean and stay between 0 and 1."""
-    own = float(np.nanmean(probabilities))
+    possible = probabilities[~np.isnan(probabilities)]
+    own = float(possible.mean()) if possible.size else 0.0
     if own == mean or not 0.0 < own < 1.0:
         return probabilities
     if mean < own:
