@@ -266,6 +266,11 @@ def test_what_means_nothing_gets_no_line() -> None:
     assert all(not mistake.write for mistake in mistakes("nobody knows what this says"))
 
 
+def test_a_digit_behind_a_state_in_quotation_marks_is_a_mistake_like_any_other() -> None:
+    with pytest.raises(credo.KnowledgeError):
+        credo.Knowledge(credo.declared_network(HEAD).network, 'P(bmi="slim"2.0 is 10%')
+
+
 def test_what_looks_like_a_mark_is_a_mistake_like_any_other() -> None:
     network = credo.Network({"a": ["n", "y"], "b": ["n", "y"]}, parents={"b": ["a"]})
     with pytest.raises(credo.KnowledgeError):

@@ -237,7 +237,10 @@ def marked(code: str, network: Network) -> tuple[str, list[_Item]]:
             before = found["no"] + before
         return before + _added(_Item(name, said), items) + after
 
-    return pattern.sub(mark, code), items
+    def mark_apart(found: re.Match[str]) -> str:  # a digit that follows is no part of the mark's number
+        return mark(found) + " " * found.string[found.end() : found.end() + 1].isdigit()
+
+    return pattern.sub(mark_apart, code), items
 
 
 def _added(item: _Item, items: list[_Item]) -> str:
