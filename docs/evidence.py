@@ -62,9 +62,11 @@ def benchmark(name: str) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def accuracy() -> Figures:
-    cells = results("guo/results/summary.csv").pivot(on="method", index=["network", "cell"], values="mean")
+    names = ("posterior", "qmapc", "ml")
+    draws = results("guo/results/kl.csv").pivot(on="method", index=["network", "cell", "draw"], values="kl")
+    cells = draws.drop_nulls(names).group_by("network", "cell").agg(pl.col(names).mean())
     ahead = int((cells["posterior"] < cells["qmapc"]).sum())
-    means = {name: cells[name].mean() for name in ("posterior", "qmapc", "ml")}
+    means = {name: cells[name].mean() for name in names}
     return Figures(
         f"mean divergence from the truth {means['posterior']:.3f}; ahead in {ahead} of {len(cells)} cells",
         f"best published method (qMAP with constraints) {means['qmapc']:.3f}, data alone {means['ml']:.3f}",

@@ -168,9 +168,18 @@ def draw_figure(cells: pl.DataFrame, path: Path) -> None:
 
 
 def number_of_draws(results: pl.DataFrame) -> str:
-    """How many draws of each network there are."""
-    counts = results.group_by("network", maintain_order=True).agg(pl.col("draw").n_unique())
-    return ", ".join(f"{count} of {network}" for network, count in counts.iter_rows())
+    """How many draws of each network there are, and how many of them `posterior` has where these are fewer."""
+    counts = dict(results.group_by("network", maintain_order=True).agg(pl.col("draw").n_unique()).iter_rows())
+    text = _listed(counts)
+    own = results.filter(pl.col("method") == "posterior")
+    if own.is_empty():
+        return text
+    ours = dict(own.group_by("network", maintain_order=True).agg(pl.col("draw").n_unique()).iter_rows())
+    return text if ours == counts else f"{text}; `posterior` {_listed(ours)}, compared on the same draws further below"
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} of {network}" for network, count in counts.items())
 
 
 def _methods(cells: pl.DataFrame) -> list[str]:
