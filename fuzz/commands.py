@@ -13,11 +13,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 
+import credo
 from credo.io.network_files import write_network
 from credo.testing import made_up_network, with_missing_values
 
+SAVED_FIT = b"PK"  # how a `.fit` begins
 OLD = b"the old content, which must survive\n"
 DRAFT = re.compile(r"\.[0-9a-f]{16}\..*")
 PATIENCE = 60.0  # seconds that one process may take,
@@ -51,6 +53,8 @@ COMMANDS = {
     "check": Command(
         ("check", "net.bif", "know.credo", "--data", "rows.csv", "--report", "page.html"), ("page.html",), exit_code=0
     ),
+    "update": Command(("update", "model.fit", "rows.csv", "--out", "new.fit"), ("new.fit",)),
+    "share": Command(("share", "model.fit", "--out", "page.html"), ("page.html",)),
 }
 
 
@@ -153,8 +157,20 @@ def check_files(command: Command, folder: Path, finished: bool) -> None:
 
 
 def same(one: bytes, two: bytes) -> bool:
-    """Whether two files are equal but for how long the computation took."""
+    """Whether two files are equal but for how long the computation took, and when it was."""
+    if one.startswith(SAVED_FIT) and two.startswith(SAVED_FIT):
+        return _learned(one) == _learned(two)
     return re.sub(rb"[0-9.]+ (?:ms|s|seconds?)\b", b"", one) == re.sub(rb"[0-9.]+ (?:ms|s|seconds?)\b", b"", two)
+
+
+def _learned(content: bytes) -> tuple[object, ...]:
+    """What a saved fit holds but for times and dates."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.fit"
+        path.write_bytes(content)
+        fit = credo.load(path)
+    draws = b"" if fit.posterior is None else fit.posterior.draws.tobytes()
+    return fit.network, fit.rows, fit.status, fit.log_likelihood, draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,5 +209,16 @@ def prepare(folder: Path, command: Command) -> None:
     rows = with_missing_values(network.sample(40, 1), 0.3, 2)
     for number in range(4):
         rows[10 * number : 10 * (number + 1)].write_parquet(folder / "parts" / f"{number}.parquet")
+    (folder / "model.fit").write_bytes(_saved_fit())
     for name in command.writes:
         (folder / name).write_bytes(OLD)
+
+
+@cache
+def _saved_fit() -> bytes:
+    """A fit of the same network that is updated and shared, with draws."""
+    network = made_up_network(4, (2, 3), (0.2, 0.8), seed=3, name="faults")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.fit"
+        credo.fit(network.without_cpts(), network.sample(30, 5), progress=False).save(path)
+        return path.read_bytes()
