@@ -20,14 +20,14 @@ from experiments.published.networks import (
     true_network,
 )
 from experiments.published.packages import PYTHON, R, installed
-from experiments.published.report import beside, read_trials, write_page
+from experiments.published.report import beside, read_trials, write_page, write_summary
 from experiments.published.trials import CONDITIONS, KEY, MAIN_CONDITIONS, METHODS, methods_of, run_trial
 from experiments.running import ROOT, add_options, require, run_jobs
 
 RESULTS = Path(__file__).resolve().parent / "results"
 SIDE_BY_SIDE = "side_by_side.csv"  # of the comparison with NumPyro
 QUICK_RESULTS = Path("quick-experiments") / "published"
-PAGE = ROOT / "docs" / "published.md"
+PAGE, METHOD = ROOT / "docs" / "published.md", ROOT / "docs" / "method.md"
 ROWS = (30, 100, 300)
 QUICK_NETWORKS, QUICK_CELLS = 4, 100
 
@@ -74,6 +74,8 @@ def main() -> None:
     if given.against:
         results = beside(results, read_trials(require(given.against / file.name, "Results of another run")))
     page = write_page(results, PAGE if given.out == RESULTS else given.out / PAGE.name, given.out / SIDE_BY_SIDE)
+    if given.out == RESULTS:
+        write_summary(results, METHOD)
     print(page)
 
 

@@ -89,6 +89,40 @@ def write_page(results: pl.DataFrame, file: Path, compared: Path | None = None) 
     return text
 
 
+BEGIN, END = "<!-- published networks, written by experiments.published -->\n", "<!-- end -->\n"
+NO_RIVALS = ("credo", BEFORE, *FOR_DOUBT)
+
+
+def write_summary(results: pl.DataFrame, file: Path) -> None:
+    """Put a table of all conditions into a page, between its marks."""
+    before, _, rest = file.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    file.write_text(f"{before}{BEGIN}\n{summary_table(results)}\n{END}{after}", encoding="utf-8")
+
+
+def summary_table(results: pl.DataFrame) -> str:
+    """A line for each condition and number of rows: credo beside the nearest rival of the same trials, and coverage."""
+    lines = [*_header("statements", "rows", "networks", "credo", "nearest rival", "credo − it", "clearly worse on",
+                      "95% hold: CPT numbers", "shares", "answers")]  # fmt: skip
+    for (condition, rows), here in _cells(results):
+        mine = here.filter(pl.col("method") == "credo")
+        both = {
+            name: paired(mine, here.filter(pl.col("method") == name))
+            for name in here["method"].unique()
+            if name not in NO_RIVALS
+        }
+        nearest = max(both, key=lambda name: family_mean(both[name], "weighted change")[0])
+        pairs = both[nearest]
+        lines.append(
+            _row(
+                condition, rows, pairs["network"].n_unique(), _figure(family_mean(pairs, "weighted")), nearest,
+                _change(pairs, "weighted"), _count(pairs, "weighted", MUCH),
+                *(_covered(mine, kind, 0.95) for kind in ("numbers", "shares", "answers")),
+            )
+        )  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
 def beside(results: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     """The same with what another run has: its credo as `before`, and methods that this one did not run."""
     renamed = others.with_columns(pl.col("method").replace("credo", BEFORE))

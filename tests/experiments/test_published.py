@@ -10,7 +10,7 @@ import pytest
 from experiments.published import __main__ as main_module
 from experiments.published.measures import accuracy, random_queries
 from experiments.published.networks import RANDOM, family_of, half_of, in_order, network_files, true_network
-from experiments.published.report import beside, family_mean, read_trials, tables, write_page
+from experiments.published.report import beside, family_mean, read_trials, summary_table, tables, write_page
 from experiments.published.statements import all_influences, expert_statements, true_influences, with_wrong
 from experiments.published.trials import COLUMNS, CONDITIONS, methods_of, run_trial
 
@@ -151,3 +151,10 @@ def test_the_command_continues_and_writes_the_page(tmp_path: Path, monkeypatch: 
         main_module.main()
     assert read_trials(tmp_path / "trials.csv")["network"].to_list() == [RANDOM[0], RANDOM[1]]
     assert (tmp_path / "published.md").exists()
+
+
+def test_the_page_of_the_method_has_the_table_of_the_stored_results() -> None:
+    root = Path(__file__).resolve().parents[2]
+    stored = read_trials(root / "experiments" / "published" / "results" / "trials.csv")
+    text = (root / "docs" / "method.md").read_text(encoding="utf-8")
+    assert summary_table(stored) in text, "run python -m experiments.published --report"
