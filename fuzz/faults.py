@@ -47,6 +47,8 @@ def _signalled(command: Command, folder: Path, choose: Random, number: int, code
     after = choose.random() * 1.1 * reference(command).seconds
     run = Run(folder, command.arguments, signal_after=(number, after))
     ended = run.wait(run.start())
+    if ended.code == 1 and "KeyboardInterrupt" in ended.errors and "/credo/" not in ended.errors:
+        return "stopped before credo"  # Python itself was starting, or what it runs first to find editable packages
     assert ended.code in (*codes, command.exit_code), f"exit code {ended.code} after a signal; {ended.errors[-300:]}"
     if ended.code != -number:  # before Python can install a handler, the system ends the process
         check_words(ended)

@@ -47,12 +47,17 @@ def _goals(trials: pl.DataFrame) -> str:
     lines = [
         "\n## What was aimed at\n",
         "Ratios of divergences, in the same draws. At 0% wrong: doubt to statements that must hold, at most 1.05. "
-        "Beyond: doubt to leaving the wrong ones out, at most 2 at 5% and 10%; and doubt to the better of `checked` "
-        "and `as given`, at most 0.5, which is out of reach where even leaving the wrong ones out (in brackets) is "
-        "worse than that.\n",
+        "Beyond: doubt to leaving the wrong ones out, at most 1.1 (**bold** where it is more); and doubt to the better "
+        "of `checked` and `as given`, at most 0.5, which is out of reach where even leaving the wrong ones out (in "
+        "brackets) is worse than that.\n",
         "| network | wrong | draws | to leaving out | to the best of the others (leaving out) |",
         "|---|---|---|---|---|",
     ]
+    compared = trials.filter(pl.col("treatment").is_in(["doubt", "left out"]))
+    whole = pl.col("treatment").n_unique().over("network", "draw", "wrong") == 2
+    trials = trials.join(
+        compared.filter(whole).select("network", "draw", "wrong").unique(), on=("network", "draw", "wrong"), how="semi"
+    )
     means = trials.group_by("network", "wrong", "treatment").agg(pl.col("kl").mean(), pl.len())
     for network, wrong in means.select("network", "wrong").unique().sort("network", "wrong").iter_rows():
         own = {row["treatment"]: row for row in means.filter(network=network, wrong=wrong).to_dicts()}
@@ -61,7 +66,10 @@ def _goals(trials: pl.DataFrame) -> str:
         doubt, known = own["doubt"]["kl"], own["left out"]["kl"]
         others = [own[name]["kl"] for name in ("checked", "as given") if name in own]
         best = f"{doubt / min(others):.2f} ({known / min(others):.2f})" if others and wrong else ""
-        lines.append(f"| {network} | {wrong}% | {own['doubt']['len']} | {doubt / known:.2f} | {best} |")
+        ratio = f"{doubt / known:.2f}"
+        if float(ratio) > (1.1 if wrong else 1.05):
+            ratio = f"**{ratio}**"
+        lines.append(f"| {network} | {wrong}% | {own['doubt']['len']} | {ratio} | {best} |")
     return "\n".join(lines) + "\n"
 
 
