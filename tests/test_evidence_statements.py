@@ -104,6 +104,13 @@ def test_every_method_uses_them() -> None:
     assert credo.fit(NETWORK + line, method="ml").network.cpts["lung"][1, 1] == pytest.approx(0.5)  # no knowledge
 
 
+def test_one_of_three_states_is_used_by_the_posterior_and_others_say_that_they_do_not() -> None:
+    text = "variable a: low, medium, high\nP(a=low) is 20%, worth 500 cases"
+    assert credo.fit(text).query("P(a=low)").probability == pytest.approx(0.2, abs=0.02)
+    (finding,) = [each for each in credo.fit(text, method="cml").findings if each.kind == "evidence not used"]
+    assert "more than two states" in finding.message
+
+
 def test_they_combine_with_statements_missing_values_and_doubt() -> None:
     rows = pl.DataFrame({"smoke": ["yes", None, "no"] * 10, "lung": ["no", "no", None] * 10, "xray": ["no"] * 30})
     text = NETWORK + "P(lung=yes | smoke=yes) is 12%, worth 500 cases\nsmoke raises lung\n"
