@@ -20,7 +20,7 @@ NEAR = 0.06
 def make(choose: Random) -> Input:
     """Sites with rows from networks that are alike, or not."""
     truth = network_from(choose, (1, 3), odd=0.1, most_parents=2, complete=1.0)
-    names = [f"site {k}" for k in range(choose.randint(1, 5))]
+    names = [f"site {k}" for k in range(choose.choice((1, 2, 2, 3, 3, 4, 5)))]
     numbers = np.random.default_rng(choose.getrandbits(32))
     columns: dict[str, list[str | None]] = {name: [] for name in (*truth.names, "site of the row")}
     is_alike = choose.random() < 0.5
@@ -40,7 +40,9 @@ def make(choose: Random) -> Input:
         "states": {name: list(truth.states(name)) for name in truth.names},
         "parents": {name: list(truth.parents[name]) for name in truth.names},
         "columns": columns,
-        "variables": choose.choice((None, None, [choose.choice(truth.names)], ["nobody"])),
+        "variables": choose.choice(
+            (None, None, None, [choose.choice(truth.names)] if choose.random() < 0.9 else ["nobody"])
+        ),
         "many": choose.random() < 0.1,
         "order": choose.getrandbits(32),
     }

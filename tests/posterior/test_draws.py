@@ -149,3 +149,13 @@ def test_draws_that_do_not_fit_are_refused() -> None:
     many = credo.PosteriorOptions(draws=10**10, max_draws=10**10)
     with pytest.raises(credo.TooLargeError, match="ask for fewer draws or chains"):
         credo.fit(network, pl.DataFrame({"coin": ["heads"]}), posterior=many)
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3])
+def test_chains_of_a_few_draws_go_on_to_the_most_that_are_allowed(draws: int) -> None:
+    text = "variables a, b: no, yes\nb depends on a\na raises b with confidence 0.8"
+    table = pl.DataFrame({"a": ["no", "yes"], "b": [None, "yes"]})
+    options = credo.PosteriorOptions(chains=2, draws=draws, warmup=5, max_draws=6)
+    fit = credo.fit(text, table, posterior=options)
+    assert fit.posterior is not None
+    assert fit.posterior.draws.shape[1] == 6

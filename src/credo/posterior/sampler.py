@@ -276,9 +276,10 @@ def _run(
         slow[cells] = unmixed
         for chain in chains:
             chain.update_more_often(slow)
-        lacking = SMALLEST_SIZE / max(float(sizes[varying].min(initial=SMALLEST_SIZE)), 1.0)  # by which draws are few
+        least = np.nan_to_num(sizes[varying], nan=1.0).min(initial=SMALLEST_SIZE)  # of a few draws it is not known
+        lacking = SMALLEST_SIZE / max(float(least), 1.0)  # by which draws are few
         growth = 2.0 if (mixed[varying] > LARGEST_R_HAT).any() else min(max(1.2 * lacking, 1.3), 2.0)
-        wanted = int(growth * first)
+        wanted = max(int(growth * first), first + 1)
         more = np.empty((len(chains), min(wanted, options.max_draws), len(cells)))
         more[:, :first] = kept
         longer = np.zeros((*more.shape[:2], truth.shape[2]), dtype=np.bool_)
