@@ -37,8 +37,8 @@ def with_evidence(
     statements = listing([f"statement {number + 1}" for number in sorted({each.statement for each in others})])
     if not isinstance(solution.posterior, PosteriorResult):
         message = (
-            f"{statements} cannot be counted as cases of one CPT: several CPTs, one of more than two states, or studies "
-            f"that vary are involved. The method {method.name} did not use this; the method posterior does."
+            f"{statements} cannot be counted as cases of one CPT: several CPTs, one of more than two states, or "
+            f"studies that vary are involved. The method {method.name} did not use this; the method posterior does."
         )
         return replace(solution, findings=(*solution.findings, Finding("evidence not used", message)))
     density = EvidenceDensity.of(others, problem.layout, problem.model.network, problem.settings.memory_limit)
