@@ -37,7 +37,7 @@ def map_in_threads(
     """
     items = list(items)
     if len(items) < 2 or threads == 1 or _is_single_threaded.get() or current_thread().name.startswith(_NAME):
-        return [function(item) for item in items]
+        return list(map(function, items))
     changed, running, is_stopping = Condition(), 0, False
 
     def run(item: Item) -> Result:

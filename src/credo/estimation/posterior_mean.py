@@ -114,17 +114,9 @@ MOST_NUMBERS = 40_000_000  # up to which chains that have not mixed go on: large
 FEWER = "Use the method cmap, which needs no draws, ask for fewer draws or chains, or raise memory_limit."
 
 
-def estimate(problem: Problem) -> Solution:
-    """Sample, average, and report whether the draws can be trusted."""
-    return _average(problem, problem.vector(), None)
-
-
-def estimate_drawing(problem: Problem, rows: Incomplete) -> Solution:
-    """The same with missing values, which are drawn too."""
-    return _average(problem, problem.vector(rows.prepared.observed), incomplete_rows(problem, rows))
-
-
-def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | None) -> Solution:
+def estimate(problem: Problem, rows: Incomplete | None = None) -> Solution:
+    """Sample, average, and report whether the draws can be trusted; missing values of `rows` are drawn too."""
+    counts = problem.vector() if rows is None else problem.vector(rows.prepared.observed)
     options, size = (
         problem.settings.options.posterior,
         sum(prod(problem.model.network.shape(n)) for n in problem.model.names),
@@ -143,7 +135,7 @@ def _average(problem: Problem, counts: Numbers, incomplete: IncompleteRows | Non
         options=options,
         seed=problem.settings.seed,
         believed=problem.believed(),
-        incomplete=incomplete,
+        incomplete=None if rows is None else incomplete_rows(problem, rows),
         evidence=problem.data.evidence,
         doubts=problem.model.doubts,
         region=network_region(problem),
@@ -206,7 +198,7 @@ POSTERIOR = Method(
     "the mean of all that data and knowledge leave possible, with intervals",
     "few data and knowledge: the most accurate, and it says how sure each number is",
     estimate,
-    estimate_drawing=estimate_drawing,
+    estimate_drawing=estimate,
     takes_prior=True,
     binds_any_probability=True,
     doubts=True,

@@ -173,26 +173,30 @@ class Chain:
             for number in slow:
                 self._updates[number] = MORE_UPDATES
 
-    def step(self, adapting: bool) -> None:
-        """Move everything once."""
-        if self._doubts is not None:
-            self._weigh_statements()
-        if self._complete is not None:
-            self._whole[self.model.cells] = np.maximum(self._theta, 1e-300)
-            self._counts[:] = (self._fixed + self._complete(self._whole))[self.model.cells]
-            for family in self.families:
-                family.count()
-        self.prior.update(adapting)
-        for family, updates in zip(self.families, self._updates, strict=True):
-            for _ in range(updates):
-                family.update(adapting)
-        self._linked.look_at_base()
-        if self._adapting and not adapting:
-            self._linked.find_easy()
-        self._adapting = adapting
-        self._linked.sweep(self._rounds)
-        if self._trajectories is not None:
-            self._run_trajectories(self._trajectories, adapting)
+    def run(self, steps: range, keep: Callable[[int], None]) -> None:
+        """Move everything once in each of these steps, and `keep` what was reached; those below 0 are the warm-up."""
+        for step in steps:
+            adapting = step < 0
+            if self._doubts is not None:
+                self._weigh_statements()
+            if self._complete is not None:
+                self._whole[self.model.cells] = np.maximum(self._theta, 1e-300)
+                self._counts[:] = (self._fixed + self._complete(self._whole))[self.model.cells]
+                for family in self.families:
+                    family.count()
+            self.prior.update(adapting)
+            for family, updates in zip(self.families, self._updates, strict=True):
+                for _ in range(updates):
+                    family.update(adapting)
+            self._linked.look_at_base()
+            if self._adapting and not adapting:
+                self._linked.find_easy()
+            self._adapting = adapting
+            self._linked.sweep(self._rounds)
+            if self._trajectories is not None:
+                self._run_trajectories(self._trajectories, adapting)
+            if not adapting:
+                keep(step)
 
     def _run_trajectories(self, trajectories: Trajectories, adapting: bool) -> None:
         """Trajectories of all distributions that rows with missing values or statements about whole networks tie."""

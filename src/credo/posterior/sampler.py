@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import call
 from time import perf_counter
 
 import numpy as np
@@ -83,7 +84,10 @@ def posterior(
     constants: PriorConstants | None = None,
     progress: Progress | None = None,
 ) -> PosteriorResult:
-    """The posterior of the CPTs of `names`; the same seed gives the same result."""
+    """The posterior of the CPTs of `names`; the same seed gives the same result.
+
+    Chains make `draws` draws, and more while some have not mixed, up to `max_draws`.
+    """
     began = perf_counter()
     layout = constraints.layout
     held = np.zeros(layout.size, dtype=np.bool_) if region is None else region.held
@@ -126,21 +130,57 @@ def posterior(
     every = np.arange(layout.size)
     cells = np.concatenate([every[:0], *(every[layout.slice_of(name)] for name in learned.names)])
     rename = None if incomplete is None else incomplete.rename
-    draws, truth, sizes, mixed = _run(chains, layout.size, cells, options, progress, rename)
+    wholes = np.empty((len(chains), layout.size))
+    draws = np.empty((len(chains), options.draws, len(cells)))
+    truth = np.zeros((len(chains), options.draws, len(chains[0].truth)), dtype=np.bool_)
+
+    def keep(number: int, step: int) -> None:
+        """Write down what a chain draws, after every `thinning` steps."""
+        draw, rest = divmod(step, options.thinning)
+        if rest == options.thinning - 1:
+            chains[number].draw(wholes[number])
+            whole = wholes[number] if rename is None else rename(wholes[number][None])[0]
+            draws[number, draw] = whole[cells]
+            truth[number, draw] = chains[number].truth
+
+    threads = None if chains[0].is_independent and layout.size >= WORTH_THREADS else 1
+    at_once = min(max(1, CELLS_AT_ONCE // max(1, layout.size)), MOST_AT_ONCE)
+    first = -options.warmup
+    while True:
+        last = draws.shape[1] * options.thinning
+        for step in range(first, last, at_once):
+            steps = range(step, min(step + at_once, last))
+            runs = [partial(chain.run, steps, partial(keep, number)) for number, chain in enumerate(chains)]
+            map_in_threads(call, runs, threads)
+            if progress is not None:
+                progress(len(chains) * (steps.stop + options.warmup), len(chains) * (last + options.warmup))
+        sizes, mixed, deviations = effective_sizes(draws), r_hat(draws), draws.std(axis=(0, 1))
+        varying = deviations > NO_DEVIATION
+        unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
+        good = not unmixed.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
+        if good or draws.shape[1] >= options.max_draws:
+            break
+        slow = np.zeros(layout.size, dtype=np.bool_)
+        slow[cells] = unmixed
+        for chain in chains:
+            chain.update_more_often(slow)
+        least = np.nan_to_num(sizes[varying], nan=1.0).min(initial=SMALLEST_SIZE)  # of a few draws it is not known
+        lacking = SMALLEST_SIZE / max(float(least), 1.0)  # by which draws are few
+        growth = 2.0 if (mixed[varying] > LARGEST_R_HAT).any() else min(max(1.2 * lacking, 1.3), 2.0)
+        more = min(max(int(growth * draws.shape[1]), draws.shape[1] + 1), options.max_draws) - draws.shape[1]
+        draws, truth = np.pad(draws, room := ((0, 0), (0, more), (0, 0))), np.pad(truth, room)
+        first = last
     if not np.isfinite(draws).all():
         raise SamplingError(
             "The draws are not finite numbers: counts or a prior are too extreme to be sampled. Use the method cmap, "
             "or smaller weights and priors."
         )
-    means, deviations = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
-    errors = deviations / np.sqrt(np.maximum(sizes, 1.0))
-    unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & (deviations > NO_DEVIATION)
     doubt = None if doubts is None else doubt_result(doubts, truth, seed)
     return PosteriorResult(
         learned,
-        learned.unpack(means),
+        learned.unpack(draws.mean(axis=(0, 1))),
         learned.unpack(deviations),
-        learned.unpack(errors),
+        learned.unpack(deviations / np.sqrt(np.maximum(sizes, 1.0))),
         sizes,
         mixed,
         (*unmixed_findings(learned, unmixed), *(() if doubt is None else _unmixed_statements(doubt))),
@@ -220,72 +260,6 @@ def _walls(
         own = [place_of.get(number, -1) for number in region.statements.statements.tolist()]
         walls.append(NetworkWalls(region.statements, np.array(own, dtype=np.int64)))
     return tuple(walls)
-
-
-def _run(
-    chains: Sequence[Chain],
-    size: int,
-    cells: Indices,
-    options: PosteriorOptions,
-    progress: Progress | None,
-    rename: Callable[[Numbers], Numbers] | None,
-) -> tuple[Numbers, Flags, Numbers, Numbers]:
-    """Draws of these cells by all chains, and of what is true; more while some have not mixed, up to `max_draws`."""
-    wholes = np.empty((len(chains), size))
-    done, total = 0, len(chains) * (options.warmup + options.draws * options.thinning)
-    threads = None if chains[0].is_independent and size >= WORTH_THREADS else 1
-    slice_length = min(max(1, CELLS_AT_ONCE // max(1, size)), MOST_AT_ONCE)
-
-    def advance(steps: range, do: Callable[[int, int], None], ticks: int = 1) -> None:
-        """Do something for each chain and each of these steps."""
-        nonlocal done
-
-        def each_of(piece: range, number: int) -> None:
-            for step in piece:
-                do(number, step)
-
-        for at in range(steps.start, steps.stop, slice_length):
-            piece = steps[at - steps.start :][:slice_length]
-            map_in_threads(partial(each_of, piece), range(len(chains)), threads)
-            done += len(chains) * len(piece) * ticks
-            if progress is not None:
-                progress(min(done, total), total)
-
-    def keep(number: int, draw: int) -> None:
-        for _ in range(options.thinning):
-            chains[number].step(False)
-        chains[number].draw(wholes[number])
-        whole = wholes[number] if rename is None else rename(wholes[number][None])[0]
-        kept[number, draw] = whole[cells]
-        truth[number, draw] = chains[number].truth
-
-    advance(range(options.warmup), lambda number, _: chains[number].step(True))
-    kept = np.empty((len(chains), options.draws, len(cells)))
-    truth = np.zeros((len(chains), options.draws, len(chains[0].truth)), dtype=np.bool_)
-    first = 0
-    while True:
-        advance(range(first, kept.shape[1]), keep, options.thinning)
-        sizes, mixed = effective_sizes(kept), r_hat(kept)
-        varying = kept.std(axis=(0, 1)) > NO_DEVIATION
-        unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
-        good = not unmixed.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
-        first = kept.shape[1]
-        if good or first >= options.max_draws:
-            return kept, truth, sizes, mixed
-        slow = np.zeros(size, dtype=np.bool_)
-        slow[cells] = unmixed
-        for chain in chains:
-            chain.update_more_often(slow)
-        least = np.nan_to_num(sizes[varying], nan=1.0).min(initial=SMALLEST_SIZE)  # of a few draws it is not known
-        lacking = SMALLEST_SIZE / max(float(least), 1.0)  # by which draws are few
-        growth = 2.0 if (mixed[varying] > LARGEST_R_HAT).any() else min(max(1.2 * lacking, 1.3), 2.0)
-        wanted = max(int(growth * first), first + 1)
-        more = np.empty((len(chains), min(wanted, options.max_draws), len(cells)))
-        more[:, :first] = kept
-        longer = np.zeros((*more.shape[:2], truth.shape[2]), dtype=np.bool_)
-        longer[:, :first] = truth
-        total += len(chains) * (more.shape[1] - first) * options.thinning
-        kept, truth = more, longer
 
 
 def doubt_result(doubts: DoubtedStatements, truth: Flags, seed: int) -> DoubtResult:
