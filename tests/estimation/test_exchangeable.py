@@ -11,8 +11,9 @@ import pytest
 
 import credo
 from credo import EMOptions, Network, NetworkPrior
-from credo.estimation.exchangeable import exchangeable_states, exchanges_of, order_findings
+from credo.estimation.exchangeable import exchange_findings, exchanges_of
 from credo.estimation.prepare import prepare, prepare_model
+from credo.estimation.problem import Problem
 from tests.helpers.noisy_families import noisy_network
 from tests.helpers.problems import problem_of
 
@@ -25,7 +26,12 @@ PAIR = [("low", "mid"), ("high",)]
 
 def groups(text: str, network: Network = CAUSE, **more: Any) -> list[tuple[str, ...]]:
     problem = problem_of(network, ROWS, credo.Knowledge(network, text), **more)
-    return exchangeable_states(problem, "cause")
+    return groups_of(problem)
+
+
+def groups_of(problem: Problem) -> list[tuple[str, ...]]:
+    found = exchanges_of(problem, ["cause"]).groups["cause"]
+    return [tuple(problem.model.network.states("cause")[state] for state in group) for group in found]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +70,8 @@ def test_priors_and_kept_tables_tell_states_apart() -> None:
     assert groups("", prior=2.0) == ALL
     assert groups("", prior=NetworkPrior(believed, 5.0)) == PAIR
     problem = problem_of(believed, ROWS, credo.Knowledge(believed, ""))
-    assert exchangeable_states(problem, "cause") == ALL
-    assert exchangeable_states(problem.with_model(names=("cause", "other")), "cause") == PAIR
+    assert groups_of(problem) == ALL
+    assert groups_of(problem.with_model(names=("cause", "other"))) == PAIR
 
 
 @pytest.mark.parametrize(
@@ -94,7 +100,7 @@ def several(parents: dict[str, list[str]], text: str, hidden: str, **more: Any) 
     network = Network(dict.fromkeys(names, YES), parents)
     frame = pl.DataFrame({name: ["no", "yes"] for name in names if name not in hidden})
     problem = problem_of(network, frame, credo.Knowledge(network, text), **more)
-    return [each.message for each in order_findings(problem, tuple(hidden))]
+    return [each.message for each in exchange_findings(problem, exchanges_of(problem, tuple(hidden)))]
 
 
 AGREE = "P({1}=yes | {0}=yes) >= 0.6\nP({1}=no | {0}=no) >= 0.6\n"
@@ -156,7 +162,7 @@ def test_hundreds_of_hidden_variables_are_examined_quickly() -> None:
     text = "\n".join(f"h{i} raises x{i}" for i in range(count // 2, count))
     problem = problem_of(network, frame, credo.Knowledge(network, text))
     started = perf_counter()
-    found = list(order_findings(problem, names[:count]))
+    found = list(exchange_findings(problem, exchanges_of(problem, names[:count])))
     assert perf_counter() - started < 10
     assert len(found) >= count // 2
 

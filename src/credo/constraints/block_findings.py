@@ -26,7 +26,7 @@ from credo.constraints.redundancy import redundant_statements
 from credo.constraints.violations import product_excess
 from credo.types import Numbers
 
-MOST_WORK = 2_000_000  # sets looked at times parameters and constraints: about ten seconds for the largest blocks
+MOST_WORK = 2_000_000  # sets examined, times parameters and constraints: about ten seconds for the largest blocks
 FEWEST_STEPS = 10
 
 

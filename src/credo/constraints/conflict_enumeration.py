@@ -47,7 +47,7 @@ def enumerate_conflicts(
         if chosen is None:
             return Enumeration(tuple(found), True)
         if len(found) >= most_conflicts:
-            break  # the sets that are left may all be consistent, but nobody has looked
+            break  # the sets that are left may all be consistent, but this was not examined
         new = conflict_in(chosen)
         if new is None:
             unexplored.exclude_subsets_of(chosen)

@@ -129,7 +129,7 @@ def _middle(start: Numbers, slack: Numbers, direction: Numbers, matrix: csr_arra
 
 
 def _converged(lines: Lines, entries: int, standard_error: float) -> Numbers:
-    """The mean of a chain that goes on until batches of it agree, or it has made too many moves."""
+    """The mean of a chain that goes on until batches of it agree, or it has made too many steps."""
     length = FIRST_BATCH
     sums, squares, _ = zip(*(lines.sweep(length) for _ in range(BATCHES)), strict=True)
     while True:

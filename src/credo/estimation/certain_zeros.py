@@ -31,7 +31,7 @@ from credo.types import Flags, Indices, Numbers
 
 EXACT = 1e-15  # by which a bound may differ from zero or one
 ZEROS = "zeros"
-TRIES = 30  # choices of states that stay possible, where zeros of others would leave a distribution none
+MOST_CHOICES = 30  # choices of states that stay possible, where zeros of others would leave a distribution none
 # In which order zeros are left out that are not needed, of conditions, others and events: what comes
 # first stays possible. Most often that should be the condition, and what the statement is not about.
 ORDERS = ((0, 1, 2), (1, 2, 0), (2, 1, 0))
@@ -142,7 +142,7 @@ def _some_possible(problem: Problem, candidates: Flags) -> Iterator[Flags]:
     rng = np.random.default_rng([problem.settings.seed, len(candidates)])
     starts = problem.layout.distribution_starts()
     sizes = np.diff(starts, append=len(candidates))
-    for _ in range(TRIES):
+    for _ in range(MOST_CHOICES):
         found = candidates.copy()
         found[starts + np.floor(rng.random(len(starts)) * sizes).astype(np.int64)] = False
         yield found

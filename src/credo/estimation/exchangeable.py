@@ -1,7 +1,7 @@
 """What data cannot tell apart about hidden variables: their states, states of several at once, and the variables.
 
-A move exchanges states of hidden variables, or hidden variables for each other, and so permutes parameters. Where that
-leaves the network, constraints, prior and kept CPTs unchanged, every estimate has a counterpart with the same objective
+A permutation exchanges states of hidden variables, or hidden variables for each other, and so their parameters. Where
+that leaves network, constraints, prior and kept CPTs unchanged, every estimate has a counterpart of the same objective
 (label switching). Exchanging two states of one variable is tried first. Where a statement about another hidden variable
 forbids that, an exchange of the other one's states may repair it, and so on: a search that follows what was broken.
 Only variables that a broken constraint is about can repair it, so that the search takes the constraint with the fewest
@@ -24,7 +24,7 @@ from credo.types import Indices, Numbers
 
 TOLERANCE = 1e-8  # to which constraints are distinguished
 HARD, PRODUCT = 2.0, 2.0  # no confidence is as large, no other kind of constraint has this mark
-MOST_EXAMINED = 2_000  # moves of several variables that are examined
+MOST_EXAMINED = 2_000  # permutations of several variables that are examined
 MOST_ROUNDS = 100  # of refining colours: how far neighbourhoods reach
 
 
@@ -33,7 +33,7 @@ class Exchanges:
     """All that can be exchanged without any difference."""
 
     groups: Mapping[str, list[list[int]]]  # hidden variable → its states in groups: within one, all can be exchanged
-    several: tuple[Move, ...]  # of several variables at once
+    several: tuple[Permutation, ...]  # of several variables at once
     all_examined: bool
 
     @property
@@ -48,17 +48,12 @@ def exchanges_of(problem: Problem, hidden: Iterable[str]) -> Exchanges:
     symmetry = Symmetry.of(problem, hidden)
     groups = {name: _state_groups(symmetry, name) for name in hidden}
     budget = SearchBudget(MOST_EXAMINED)
-    several = tuple(_moves_of_several(symmetry, groups, budget))
+    several = tuple(_permutations_of_several(symmetry, groups, budget))
     return Exchanges(groups, several, bool(budget.left))
 
 
-def order_findings(problem: Problem, hidden: Iterable[str]) -> Iterator[Finding]:
-    """What can be exchanged, as findings."""
-    return exchange_findings(problem, exchanges_of(problem, hidden))
-
-
 def exchange_findings(problem: Problem, exchanges: Exchanges) -> Iterator[Finding]:
-    """The same where it is known already."""
+    """What can be exchanged, as findings."""
     for name, groups in exchanges.groups.items():
         states = problem.model.network.states(name)
         for group in groups:
@@ -66,20 +61,14 @@ def exchange_findings(problem: Problem, exchanges: Exchanges) -> Iterator[Findin
                 which = "its states" if len(group) == len(states) else ", ".join(states[state] for state in group)
                 message = f"{name} is hidden, and the knowledge does not distinguish {which}: their order is arbitrary."
                 yield Finding("exchangeable", message, name)
-    for move in exchanges.several:
-        yield Finding("exchangeable", _message(problem, move), next(iter((*move.states, *move.variables))))
+    for each in exchanges.several:
+        yield Finding("exchangeable", _message(problem, each), next(iter((*each.states, *each.variables))))
     if not exchanges.all_examined:
         message = (
             "There are many hidden variables that knowledge connects: not all ways to exchange their states were "
             "examined, and the order of more states may be arbitrary."
         )
         yield Finding("exchangeable", message)
-
-
-def exchangeable_states(problem: Problem, name: str) -> list[tuple[str, ...]]:
-    """The states in groups: those of one group can be exchanged for each other in any way."""
-    states = problem.model.network.states(name)
-    return [tuple(states[k] for k in group) for group in _state_groups(Symmetry.of(problem, (name,)), name)]
 
 
 def _state_groups(symmetry: Symmetry, name: str) -> list[list[int]]:
@@ -97,28 +86,28 @@ def _state_groups(symmetry: Symmetry, name: str) -> list[list[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Permutation:
     """Hidden variables that take each other's place, and a permutation of the states of others."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
-    def moved(self) -> frozenset[str]:
+    def permuted(self) -> frozenset[str]:
         """The variables that are not left as they are."""
         return frozenset((*self.variables, *self.states))
 
 
 @dataclass(slots=True)
 class SearchBudget:
-    """How many moves may still be examined."""
+    """How many permutations may still be examined."""
 
     left: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Symmetry:
-    """What moves are compared with, prepared once."""
+    """What permutations are compared with, prepared once."""
 
     problem: Problem
     hidden: frozenset[str]
@@ -164,7 +153,7 @@ class Symmetry:
     def may_exchange(self, name: str, one: int, two: int) -> bool:
         """Whether two states could be exchanged if any other states were, too: a quick test of what is given.
 
-        A kept CPT, or a prior, in which one state has other sums than the other is changed by every such move. So the
+        An exchange changes every kept CPT, and every prior, in which one state has other sums than the other. So the
         states of the effects of a noisy family, which a kept CPT compares, need no search.
         """
         network = self.problem.model.network
@@ -177,42 +166,44 @@ class Symmetry:
                 return False
         return True
 
-    def holds(self, move: Move) -> bool:
-        """Whether a move leaves everything unchanged."""
-        return self.broken(move) is None
+    def holds(self, permutation: Permutation) -> bool:
+        """Whether a permutation leaves everything unchanged."""
+        return self.broken(permutation) is None
 
-    def broken(self, move: Move) -> frozenset[str] | None:
-        """None where a move leaves everything unchanged; else hidden variables one of which must move to repair it."""
+    def broken(self, permutation: Permutation) -> frozenset[str] | None:
+        """None where a permutation leaves everything unchanged; else hidden variables of which one has to repair it."""
         network = self.problem.model.network
-        families = dict.fromkeys(move.moved)
-        for name in move.moved:
+        families = dict.fromkeys(permutation.permuted)
+        for name in permutation.permuted:
             families |= dict.fromkeys(self.children[name])
         where: list[tuple[Indices, Indices]] = []
         for family in families:
-            target = move.variables.get(family, family)
+            target = permutation.variables.get(family, family)
             members = (*network.parents[family], family)
-            images = [move.variables.get(member, member) for member in members]
+            images = [permutation.variables.get(member, member) for member in members]
             own = (*network.parents[target], target)
             if set(images) != set(own):
                 # Another child of the images may take the place of this one.
                 others = {child for image in images for child in self.children[image]} & self.hidden
-                return self._free((*members, *own, *images, *others), move)
+                return self._free((*members, *own, *images, *others), permutation)
             if (family in self.learned) != (target in self.learned):
-                return self._free((family, target), move)
-            image = self._image(move, family, target, members, images)
+                return self._free((family, target), permutation)
+            image = self._image(permutation, family, target, members, images)
             if not np.array_equal(self.given[family].ravel(), self.given[target].ravel()[image]):
-                return self._free((*members, *own), move)
+                return self._free((*members, *own), permutation)
             if family in self.problem.layout:
                 start = self.problem.layout.offsets[family]
                 where.append((start + np.arange(len(image)), self.problem.layout.offsets[target] + image))
-        if move.variables and not self._ties_are_equal(move):
+        if permutation.variables and not self._ties_are_equal(permutation):
             return frozenset()
-        return self._broken_constraint(families, where, move)
+        return self._broken_constraint(families, where, permutation)
 
-    def _free(self, names: Iterable[str], move: Move) -> frozenset[str]:
-        return self.hidden.intersection(names) - move.moved
+    def _free(self, names: Iterable[str], permutation: Permutation) -> frozenset[str]:
+        return self.hidden.intersection(names) - permutation.permuted
 
-    def _image(self, move: Move, family: str, target: str, members: Sequence[str], images: Sequence[str]) -> Indices:
+    def _image(
+        self, permutation: Permutation, family: str, target: str, members: Sequence[str], images: Sequence[str]
+    ) -> Indices:
         """Where each cell of a family is in the CPT of its image."""
         network = self.problem.model.network
         shape = [len(network.states(member)) for member in members]
@@ -225,26 +216,26 @@ class Symmetry:
         cells = np.zeros(shape, dtype=np.int64)
         for axis, (member, image) in enumerate(zip(members, images, strict=True)):
             state = places[axis]
-            if member in move.states:
-                state = np.array(move.states[member])[state]
+            if member in permutation.states:
+                state = np.array(permutation.states[member])[state]
             cells += strides[image] * state
         return cells.ravel()
 
-    def _ties_are_equal(self, move: Move) -> bool:
+    def _ties_are_equal(self, permutation: Permutation) -> bool:
         def key(tie_variables: Iterable[str]) -> tuple[str, ...]:
             return tuple(sorted(tie_variables))
 
         ties = [(key(t.variables), t.by, t.rows, t.differ) for t in self.problem.model.constraints.ties]
-        moved = [
-            (key(move.variables.get(v, v) for v in t.variables), t.by, t.rows, t.differ)
+        permuted = [
+            (key(permutation.variables.get(v, v) for v in t.variables), t.by, t.rows, t.differ)
             for t in self.problem.model.constraints.ties
         ]
-        return sorted(map(repr, ties)) == sorted(map(repr, moved))
+        return sorted(map(repr, ties)) == sorted(map(repr, permuted))
 
     def _broken_constraint(
-        self, families: Iterable[str], where: Sequence[tuple[Indices, Indices]], move: Move
+        self, families: Iterable[str], where: Sequence[tuple[Indices, Indices]], permutation: Permutation
     ) -> frozenset[str] | None:
-        """Which variables can repair a constraint that a move does not turn into a constraint; None if all become one.
+        """Which variables can repair a constraint that does not become one; None if all become one.
 
         Of several such constraints, it is the one that the fewest variables can repair.
         """
@@ -272,7 +263,7 @@ class Symmetry:
                 else products[line - len(linear)].indices
             )
             members = {layout.locate(int(index))[0] for index in indices}
-            free = frozenset[str]().union(*(self.hidden_in[name] for name in members)) - move.moved
+            free = frozenset[str]().union(*(self.hidden_in[name] for name in members)) - permutation.permuted
             if fewest is None or len(free) < len(fewest):
                 fewest = free
             if not fewest:
@@ -282,7 +273,7 @@ class Symmetry:
     def _fingerprints(
         self, linear: LinearConstraints, products: Sequence[ProductConstraint], used: Indices, image: Indices
     ) -> Numbers:
-        """The constraints with each parameter of `used` moved to its place in `image`: a line for each.
+        """The constraints with each parameter of `used` taken to its place in `image`: a line for each.
 
         A constraint is identified by Σ coefficients · r for random r. Within each distribution, which sums to one, r
         has mean zero: P(x=a) ≥ 0.3 and P(x=b) ≤ 0.7 are the same constraint where x is a or b. An equality is the same
@@ -332,59 +323,59 @@ def _without_counterpart(lines: Numbers, among: Numbers) -> Iterator[int]:
             yield number
 
 
-def _transposition(symmetry: Symmetry, name: str, one: int, two: int) -> Move:
+def _transposition(symmetry: Symmetry, name: str, one: int, two: int) -> Permutation:
     order = list(range(len(symmetry.problem.model.network.states(name))))
     order[one], order[two] = two, one
-    return Move(states={name: tuple(order)})
+    return Permutation(states={name: tuple(order)})
 
 
-# Moves of several variables -------------------------------------------------------------------------------------------
+# Permutations of several variables ------------------------------------------------------------------------------------
 
 
-def _moves_of_several(
+def _permutations_of_several(
     symmetry: Symmetry, groups: Mapping[str, list[list[int]]], budget: SearchBudget
-) -> Iterator[Move]:
-    """Moves that leave everything unchanged, while none of their parts does."""
+) -> Iterator[Permutation]:
+    """Permutations that leave everything unchanged, while none of their parts does."""
     seen: set[frozenset[str]] = set()
     for name, own in groups.items():
         for one, two in combinations([group[0] for group in own], 2):
             if not symmetry.may_exchange(name, one, two):
                 continue
             found = _repaired(symmetry, _transposition(symmetry, name, one, two), groups, budget)
-            if found is not None and found.moved not in seen:
-                seen.add(found.moved)
+            if found is not None and found.permuted not in seen:
+                seen.add(found.permuted)
                 yield found
     for left, right in _exchangeable_pairs(symmetry, groups):
-        found = _repaired(symmetry, Move(variables={left: right, right: left}), groups, budget)
-        if found is not None and found.moved not in seen:
-            seen.add(found.moved)
+        found = _repaired(symmetry, Permutation(variables={left: right, right: left}), groups, budget)
+        if found is not None and found.permuted not in seen:
+            seen.add(found.permuted)
             yield found
 
 
 def _repaired(
-    symmetry: Symmetry, move: Move, groups: Mapping[str, list[list[int]]], budget: SearchBudget
-) -> Move | None:
-    """The move, with others that repair what it breaks; None where nothing does."""
+    symmetry: Symmetry, permutation: Permutation, groups: Mapping[str, list[list[int]]], budget: SearchBudget
+) -> Permutation | None:
+    """The permutation, with others that repair what it breaks; None where nothing does."""
     if not budget.left:
         return None
     budget.left -= 1
-    broken = symmetry.broken(move)
+    broken = symmetry.broken(permutation)
     if broken is None:
-        return move
+        return permutation
     for name in sorted(broken):
         for one, two in combinations([group[0] for group in groups.get(name, ())], 2):
-            if not move.variables and not symmetry.may_exchange(name, one, two):
+            if not permutation.variables and not symmetry.may_exchange(name, one, two):
                 continue
-            states = {**move.states, **_transposition(symmetry, name, one, two).states}
-            if (found := _repaired(symmetry, replace(move, states=states), groups, budget)) is not None:
+            states = {**permutation.states, **_transposition(symmetry, name, one, two).states}
+            if (found := _repaired(symmetry, replace(permutation, states=states), groups, budget)) is not None:
                 return found
-    if move.variables:
+    if permutation.variables:
         network = symmetry.problem.model.network
         free = sorted(broken)
         for left, right in combinations(free, 2):
             if len(network.states(left)) == len(network.states(right)):
-                pairs = {**move.variables, left: right, right: left}
-                if (found := _repaired(symmetry, replace(move, variables=pairs), groups, budget)) is not None:
+                pairs = {**permutation.variables, left: right, right: left}
+                if (found := _repaired(symmetry, replace(permutation, variables=pairs), groups, budget)) is not None:
                     return found
     return None
 
@@ -418,18 +409,18 @@ def _exchangeable_pairs(symmetry: Symmetry, groups: Mapping[str, list[list[int]]
             yield members[0], other
 
 
-def _message(problem: Problem, move: Move) -> str:
+def _message(problem: Problem, permutation: Permutation) -> str:
     """What can be exchanged at once."""
     parts = []
-    for left, right in move.variables.items():
+    for left, right in permutation.variables.items():
         if left < right:
             parts.append(f"{left} and {right}")
-    for name, order in move.states.items():
+    for name, order in permutation.states.items():
         states = problem.model.network.states(name)
         one = next(k for k, image in enumerate(order) if k != image)
         parts.append(f"{states[one]} and {states[order[one]]} of {name}")
     what = "; ".join(parts)
-    if len(move.moved) == 2 and move.variables:
+    if len(permutation.permuted) == 2 and permutation.variables:
         return f"{what} are hidden, and the knowledge does not distinguish them: they can change places in any result."
-    names = ", ".join(sorted(move.moved))
+    names = ", ".join(sorted(permutation.permuted))
     return f"{names} are hidden, and can be exchanged together without any difference: {what} change places at once."

@@ -314,6 +314,6 @@ def _em_finding(result: EMResult) -> Finding:
     ends = [start.objective for start in result.starts]
     best = max(ends)
     as_good = sum(best - end <= _SAME_OBJECTIVE * max(1.0, abs(best)) for end in ends)
-    tries = "from 1 start" if len(ends) == 1 else f"from {len(ends)} starts, {as_good} of which found the best result"
-    message = f"EM took {counted(result.iterations, 'iteration')} {tries}."
+    starts = "from 1 start" if len(ends) == 1 else f"from {len(ends)} starts, {as_good} of which found the best result"
+    message = f"EM took {counted(result.iterations, 'iteration')} {starts}."
     return Finding("iterations", message)

@@ -49,7 +49,7 @@ def why_not_drawn(rows: PreparedRows | TiedData | TiedParts, exchanges: Exchange
             f"rows that show what row {row} shows, with values missing, have the weight {weight:g} together, and only "
             "whole rows can be completed"
         )
-    moved = sorted({name for move in exchanges.several for name in move.moved})
+    moved = sorted({name for each in exchanges.several for name in each.permuted})
     if moved:
         return f"nothing tells {listing(moved)} apart, and each draw may exchange them"
     if not exchanges.all_examined:

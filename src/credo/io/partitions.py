@@ -435,19 +435,18 @@ def read_partition(
             raise in_place(error, piece.place) from None
 
 
-def frames_of(item: FilePartition | FramePartition, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+def frames_of(item: FilePartition | FramePartition) -> Iterator[pl.DataFrame]:
     """The columns of a partition as they are, without a network, in frames that follow each other."""
     if isinstance(item, FramePartition):
         from credo.io.categories import read_frame
 
-        frame = read_frame(item.frame)
-        yield frame if columns is None else frame.select(columns)
+        yield read_frame(item.frame)
         return
     for piece in item.pieces:
         query, rows = _scan(piece)
         for first in range(0, rows, BATCH_ROWS):
             with parquet_errors(Path(piece.path)):
-                yield (query if columns is None else query.select(columns)).slice(first, BATCH_ROWS).collect()
+                yield query.slice(first, BATCH_ROWS).collect()
 
 
 def in_place(error: CredoError, place: str) -> CredoError:

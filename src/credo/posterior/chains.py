@@ -276,8 +276,8 @@ def _held_cpts(model: SampledModel, family_of: Indices) -> list[HeldCPT]:
 
 def with_signs(doubts: DoubtedStatements, model: SampledModel) -> DoubtedStatements:
     """The same, an influence weighed by how probable the signs of effects are before anything is known."""
-    widening = doubts.log_prior_correction.copy()
+    correction = doubts.log_prior_correction.copy()
     for each in model.doubted_signs:
         increments = model.families[each.family].sizes[each.parent] - 1
-        widening[each.statement] = max(0.0, float(np.log(2.0**increments - 1.0))) if increments else 0.0
-    return replace(doubts, log_prior_correction=widening)
+        correction[each.statement] = max(0.0, float(np.log(2.0**increments - 1.0))) if increments else 0.0
+    return replace(doubts, log_prior_correction=correction)

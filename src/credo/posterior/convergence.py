@@ -20,7 +20,7 @@ _CELLS = 1_000_000  # numbers transformed at a time
 def split(draws: Numbers) -> Numbers:
     """Each chain as two, (2·chains, draws // 2, …): a chain that drifts then differs from itself.
 
-    Less the first draw, which changes no variance, and leaves none by rounding where nothing moves.
+    Less the first draw, which changes no variance, and leaves none by rounding where nothing varies.
     """
     half = draws.shape[1] // 2
     halves: Numbers = np.concatenate((draws[:, :half], draws[:, draws.shape[1] - half :]))
@@ -78,10 +78,10 @@ def _effective_sizes(parts: Numbers) -> Numbers:
     total = float(chains * length)
     within, pooled = _variances(parts)
     covariance = _autocovariances(parts)  # (lags, quantities)
-    moves = ~(pooled <= 0)
+    varies = ~(pooled <= 0)
     correlation = np.zeros_like(covariance)
     scale = length / (length - 1.0)  # within variances divide by n − 1, autocovariances by n
-    correlation[:, moves] = 1.0 - (within[moves] - scale * covariance[:, moves]) / pooled[moves]
+    correlation[:, varies] = 1.0 - (within[varies] - scale * covariance[:, varies]) / pooled[varies]
     correlation[0] = 1.0
     pairs = correlation[: length // 2 * 2].reshape(length // 2, 2, -1).sum(axis=1)  # (pairs of lags, quantities)
     pairs = np.minimum.accumulate(pairs, axis=0)
@@ -89,7 +89,7 @@ def _effective_sizes(parts: Numbers) -> Numbers:
     time = -1.0 + 2.0 * np.where(positive, pairs, 0.0).sum(axis=0)
     # Antithetic chains can be worth more than independent draws, but how much more is not known well.
     time = np.maximum(time, 1.0 / np.log10(total))
-    return np.where(np.isfinite(pooled), np.where(moves, total / time, total), np.nan)
+    return np.where(np.isfinite(pooled), np.where(varies, total / time, total), np.nan)
 
 
 def _variances(parts: Numbers) -> tuple[Numbers, Numbers]:

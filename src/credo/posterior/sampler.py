@@ -50,7 +50,7 @@ MOST_CPTS = 5  # that have findings of their own; more have one together
 MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true: a share of draws, which few switches decide
 WORTH_THREADS = 300  # cells, from which chains run side by side: fewer are stepped in less than threads take
-CELLS_AT_ONCE, MOST_AT_ONCE = 5000, 25  # cells times steps, and steps, that chains make between two looks at progress
+CELLS_AT_ONCE, MOST_AT_ONCE = 5000, 25  # cells times steps, and steps, that chains make between two reports of progress
 NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its chains do
 
 

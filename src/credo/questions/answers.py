@@ -146,11 +146,11 @@ def query(fit: Fit, question: str | Query, level: float = 0.95) -> Answer:
     )
 
 
-def query_network(network: Network, question: str | Query, memory_limit: int | None = None) -> Answer:
+def query_network(network: Network, question: str | Query) -> Answer:
     """The same for a network alone, which has no draws."""
     asked = as_query(network, question)
     expanded = expand(network).network
-    values, log_evidence = answer(expanded, as_batch(expanded), asked, memory_limit=memory_limit)
+    values, log_evidence = answer(expanded, as_batch(expanded), asked)
     require_possible(log_evidence, asked)
     return Answer(
         str(asked),

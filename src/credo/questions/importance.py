@@ -100,10 +100,10 @@ def importance(fit: Fit, question: str | Query, level: float = 0.95) -> Importan
     return _importance(fit.network, network, draws, asked, level, note, fit.memory_limit)
 
 
-def importance_in_network(network: Network, question: str | Query, memory_limit: int | None = None) -> Importance:
+def importance_in_network(network: Network, question: str | Query) -> Importance:
     """The same for a network alone, which has no draws."""
     note = "A network file holds no draws: there are no intervals."
-    return _importance(network, expand(network).network, None, _top_event(network, question), 0.95, note, memory_limit)
+    return _importance(network, expand(network).network, None, _top_event(network, question), 0.95, note, None)
 
 
 def _only_top(network: Network) -> str:

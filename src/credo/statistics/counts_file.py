@@ -203,11 +203,11 @@ def _stated(paths: Sequence[str]) -> TableLike:
                 numbers[str(name)] = [low - 1.0, *middles, [low, *between][-1] + 1.0]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(f"This {WHAT} is damaged: {type(error).__name__}.", path) from None
-    height = max(len(own) for own in (*states.values(), *numbers.values()))
+    length = max(len(own) for own in (*states.values(), *numbers.values()))
     columns = {
         name: pl.Series(numbers[name], dtype=pl.Float64)
         if name in numbers
         else pl.Series([*own], dtype=pl.Enum([*own]))
         for name, own in states.items()
     }
-    return pl.DataFrame({name: own.extend_constant(None, height - len(own)) for name, own in columns.items()})
+    return pl.DataFrame({name: own.extend_constant(None, length - len(own)) for name, own in columns.items()})

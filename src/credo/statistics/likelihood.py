@@ -20,7 +20,7 @@ from credo.types import Numbers, TableLike
 # Log-likelihood -------------------------------------------------------------------------------------------------------
 
 
-def log_likelihood(network: Network, data: TableLike, memory_limit: int | None = None) -> float:
+def log_likelihood(network: Network, data: TableLike) -> float:
     """The log-likelihood of data, with the natural logarithm; minus infinity if a row is impossible."""
     expanded = expand(network).network
     count_layout, total = layout_for_counts(expanded), 0.0
@@ -31,7 +31,7 @@ def log_likelihood(network: Network, data: TableLike, memory_limit: int | None =
         if part.is_complete:
             total += log_likelihood_of_counts(expanded, count(count_layout, part))
         else:
-            prepared = prepare(count_layout, part, memory_limit)
+            prepared = prepare(count_layout, part)
             total += log_likelihood_of(prepared, prepared.layout.pack(expanded.cpts))
     warn_outside(network, numbers)
     return total

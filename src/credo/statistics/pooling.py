@@ -142,14 +142,14 @@ class _Chain:
         self.log_strength, self.strength_centre = self._walked(
             self.log_strength, self.strength_centre, DECAY, self.counts, self.sizes, self.mean
         )
-        opened = self._opened(self.counts, np.exp2(self.log_strength)[self.cpt] * self.mean)
-        self.tables = opened.sum(axis=0)
+        occupied = self._occupied(self.counts, np.exp2(self.log_strength)[self.cpt] * self.mean)
+        self.tables = occupied.sum(axis=0)
         tables, sizes = self.tables[None], np.add.reduceat(self.tables, self.row_first)[None]
         self.log_closeness, self.closeness_centre = self._walked(
             self.log_closeness, self.closeness_centre, 0.0, tables, sizes, self.base[self.state]
         )
         around = np.exp2(self.log_closeness)[self.cpt] * self.base[self.state]
-        further = self._opened(tables, around)[0]
+        further = self._occupied(tables, around)[0]
         opened_of = np.bincount(self.state, further, len(self.base)).astype(np.float64)
         self.base = self._dirichlet(1.0 + opened_of, self.state_first)
         shapes = np.exp2(self.log_closeness)[self.cpt] * self.base[self.state] + self.tables
@@ -193,7 +193,7 @@ class _Chain:
         found = np.bincount(self.cpt, of_cells, many) - np.bincount(self.row_cpt, of_rows, many)
         return np.asarray(found, dtype=np.float64)
 
-    def _opened(self, counts: Numbers, shapes: Numbers) -> Numbers:
+    def _occupied(self, counts: Numbers, shapes: Numbers) -> Numbers:
         """Tables in Chinese restaurants with so many customers: customer n opens one with probability a/(a + n − 1)."""
         found = np.zeros(counts.shape)
         members, cells = np.nonzero(counts)
@@ -231,7 +231,7 @@ class _Chain:
 
 
 def _many_tables(customers: Numbers, a: Numbers, rng: np.random.Generator) -> Numbers:
-    """How many tables are opened by thousands of customers: Σ a/(a + n − 1), and its variance."""
+    """How many tables thousands of customers occupy: Σ a/(a + n − 1), and its variance."""
     from scipy.special import digamma, polygamma
 
     mean = a * (digamma(a + customers) - digamma(a))

@@ -16,7 +16,7 @@ without the arrow dilute what the others show. The residual of a link is the sco
 completions is the score of what was observed, whose variance is that of complete rows less that of the completions
 [Fisher, 1925; Louis, 1982]: the mean is compared in units of this deviation.
 
-Several checks are judged together by the largest discrepancy of each replicate, in units that make them comparable: an
+Several checks are tested together by the largest discrepancy of each replicate, in units that make them comparable: an
 alarm says that no check of a replicate looks as bad as this one, except in a share α of replicates [Westfall, Young,
 1993].
 """

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def predict(
-    network: Network, data: TableLike, name: str, soft: SoftRows | None = None, memory_limit: int | None = None
-) -> pl.DataFrame:
+def predict(network: Network, data: TableLike, name: str, soft: SoftRows | None = None) -> pl.DataFrame:
     """P(name | values of the row): a row for each row of the data, a column `name=state` for each state.
 
     `soft` is soft evidence: for each state of a variable the likelihood of what was seen, one number for all rows or a
@@ -36,13 +34,11 @@ def predict(
     """
     import polars as pl
 
-    probabilities = probabilities_of(network, data, name, soft, memory_limit)
+    probabilities = probabilities_of(network, data, name, soft)
     return pl.DataFrame({f"{name}={state}": probabilities[:, k] for k, state in enumerate(network.states(name))})
 
 
-def probabilities_of(
-    network: Network, data: TableLike, name: str, soft: SoftRows | None = None, memory_limit: int | None = None
-) -> Numbers:
+def probabilities_of(network: Network, data: TableLike, name: str, soft: SoftRows | None = None) -> Numbers:
     """The same as an array, (rows, states)."""
     network.variable(name)
     likelihoods = likelihoods_of(network, soft, rows=True)
@@ -55,7 +51,7 @@ def probabilities_of(
         part = extended(part, expanded)
         own = {key: likelihoods_of_rows(values, done, len(part)) for key, values in likelihoods.items()}
         if all(len(values) == len(part) for values in own.values()):
-            parts.append(posterior(count_layout, part, name, own, memory_limit, done))
+            parts.append(posterior(count_layout, part, name, own, rows_before=done))
         done += len(part)
     warn_outside(network, numbers)
     for key, values in likelihoods.items():

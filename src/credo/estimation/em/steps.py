@@ -191,18 +191,18 @@ def step(steps: Steps, state: State, accelerate: bool = True) -> tuple[State, In
     """
     totals = _totals(steps, state.counts)
     first = _evaluate(steps, *_maximise(steps, state.theta, state.counts), state.memory)
-    tries = 1
+    attempts = 1
     if not steps.e_step.is_bound:
         for damping in DAMPING:
             if not _fell(state, first):
                 break
             damped = state.counts + damping * totals * state.theta
             first = _evaluate(steps, *_maximise(steps, state.theta, damped), state.memory)
-            tries += 1
+            attempts += 1
     change = float(np.max(np.abs(first.theta - state.theta) * np.minimum(1.0, totals), initial=0.0))
     info = Info(first.objective - state.objective, change, 1.0)
-    first = replace(first, limit=state.limit, evaluations=state.evaluations + tries)
-    if not accelerate or tries > 1 or _fell(state, first):
+    first = replace(first, limit=state.limit, evaluations=state.evaluations + attempts)
+    if not accelerate or attempts > 1 or _fell(state, first):
         return first, info
 
     theta, penalty = _maximise(steps, first.theta, first.counts)

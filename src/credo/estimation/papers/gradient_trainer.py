@@ -29,7 +29,7 @@ from credo.errors import ImpossibleRowError, OptionError, Status, counted
 from credo.estimation.constrained import statement_multipliers
 from credo.estimation.em.driver import Iteration, found_by_em, hidden_variable_findings
 from credo.estimation.em.starts import LEAST, first_start, nth_start
-from credo.estimation.exchangeable import order_findings
+from credo.estimation.exchangeable import exchange_findings, exchanges_of
 from credo.estimation.method import Method
 from credo.estimation.papers.lbfgs import minimise
 from credo.estimation.papers.penalised_statements import joined_block
@@ -253,12 +253,12 @@ def _solution(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
 
 def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedStart]) -> Iterable[Finding]:
     ends = ", ".join(f"{each.objective:.4f}" for each in done)
-    tries = counted(len(done), "start")
+    starts = counted(len(done), "start")
     spent = sum(each.evaluations for each in done)
     yield Finding(
         "iterations",
-        f"The gradient was followed for {counted(spent, 'evaluation')} from {tries}; the objective ended at {ends}, of "
-        "which the best was taken.",
+        f"The gradient was followed for {counted(spent, 'evaluation')} from {starts}; the objective ended at {ends}, "
+        "of which the best was taken.",
     )
     if len(objective.constrained):
         message = (
@@ -267,7 +267,7 @@ def _findings(objective: Objective, best: TrainedStart, done: Sequence[TrainedSt
         )
         yield Finding("violated" if best.is_violated else "training", message)
     yield from hidden_variable_findings(objective.prepared)
-    yield from order_findings(objective.problem, found_by_em(objective.prepared))
+    yield from exchange_findings(objective.problem, exchanges_of(objective.problem, found_by_em(objective.prepared)))
     counts, _ = expected_cells(objective.prepared, best.theta)
     problem, network = objective.problem, objective.problem.model.network
     totals = np.add.reduceat(counts[objective.cells] + objective.prior, objective.starts)

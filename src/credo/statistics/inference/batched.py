@@ -288,14 +288,11 @@ def sum_out(plan: Plan, factors: Sequence[Numbers]) -> Sums:
     return Sums(values, log_scale, arrays, divisors)
 
 
-def gradients(plan: Plan, sums: Sums, seed: Numbers | None = None, first: int | None = None) -> list[Numbers]:
-    """∂(Σ seed·values)/∂F of each factor that `sum_out` was given, or the `first` of them, (batch or 1, scope…)."""
+def gradients(plan: Plan, sums: Sums) -> list[Numbers]:
+    """∂(Σ values)/∂F of each factor that `sum_out` was given, (batch or 1, scope…)."""
     given = len(plan.scopes) - len(plan.steps)
-    first = given if first is None else first
-    left_out = range(first, given)
     back: list[Numbers] = [np.zeros(0)] * len(plan.scopes)
-    seed = np.ones_like(sums.values) if seed is None else seed
-    _spread(plan, sums.arrays, plan.rest, plan.rest_views, plan.kept, seed, back, left_out)
+    _spread(plan, sums.arrays, plan.rest, plan.rest_views, plan.kept, np.ones_like(sums.values), back)
     for number in reversed(range(len(plan.steps))):
         stop_if_asked()
         step, adjoint = plan.steps[number], back[given + number]
@@ -304,8 +301,8 @@ def gradients(plan: Plan, sums: Sums, seed: Numbers | None = None, first: int | 
             adjoint = adjoint / _beside(divisor, adjoint)
         if step.variable is not None:
             adjoint = np.expand_dims(adjoint, step.axis)
-        _spread(plan, sums.arrays, step.factors, step.views, step.clique, adjoint, back, left_out)
-    return back[:first]
+        _spread(plan, sums.arrays, step.factors, step.views, step.clique, adjoint, back)
+    return back[:given]
 
 
 def beliefs(plan: Plan, sums: Sums) -> dict[int, Numbers]:
@@ -425,7 +422,6 @@ def _spread(
     scope: Scope,
     adjoint: Numbers,
     back: list[Numbers],
-    left_out: range = range(0),
 ) -> None:
     """The adjoint of each factor: that of the product, times all other factors, summed to the factor's scope."""
     aligned = [arrays[f][view] for f, view in zip(factors, views, strict=True)]
@@ -434,11 +430,9 @@ def _spread(
         after.append(after[-1] * factor)
     before = adjoint
     for number, factor in zip(factors, aligned, strict=True):
-        others = after.pop()
-        if number not in left_out:
-            product = np.broadcast_to(before * others, _shape(plan, scope, before, *aligned))
-            summed = tuple(1 + axis for axis, v in enumerate(scope) if v not in plan.scopes[number])
-            back[number] = product.sum(axis=summed)
+        product = np.broadcast_to(before * after.pop(), _shape(plan, scope, before, *aligned))
+        summed = tuple(1 + axis for axis, v in enumerate(scope) if v not in plan.scopes[number])
+        back[number] = product.sum(axis=summed)
         before = before * factor
 
 

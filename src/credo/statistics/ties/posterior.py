@@ -18,10 +18,10 @@ from credo.statistics.predict import posterior
 from credo.statistics.ties.likelihood import TiedData
 from credo.types import Indices, Numbers
 
-MOST_TRIES = 100_000  # for one component of groups that differ, before the search gives up
+MOST_ATTEMPTS = 100_000  # for one component of groups that differ, before the search gives up
 
 
-def tied_posterior(network: Network, tied: TiedData, name: str, memory_limit: int | None = None) -> Numbers:
+def tied_posterior(network: Network, tied: TiedData, name: str) -> Numbers:
     """P(name | data, ties), (rows, states), under the CPTs of the network.
 
     Exact if the likelihood is: if rows and ties form no cycle.
@@ -50,7 +50,7 @@ def tied_posterior(network: Network, tied: TiedData, name: str, memory_limit: in
         if not chosen.any():
             continue
         try:
-            probabilities[chosen] = posterior(count_layout, dataset.rows(chosen), name, evidence, memory_limit)
+            probabilities[chosen] = posterior(count_layout, dataset.rows(chosen), name, evidence)
         except ImpossibleRowError as error:  # its row is counted among the chosen ones
             raise ImpossibleRowError(int(np.flatnonzero(chosen)[error.row - 1]) + 1, error.values) from None
     return probabilities
@@ -106,15 +106,15 @@ def _colour(probabilities: Numbers, neighbours: dict[int, list[int]], groups: li
     candidates = {group: np.argsort(-probabilities[group], kind="stable").tolist() for group in groups}
     chosen: dict[int, int] = {}
     next_candidate = [0] * len(order)
-    depth = tries = 0
+    depth = attempts = 0
     while 0 <= depth < len(order):
         group = order[depth]
         chosen.pop(group, None)
         taken = {chosen[neighbour] for neighbour in neighbours[group] if neighbour in chosen}
         while next_candidate[depth] < len(candidates[group]) and candidates[group][next_candidate[depth]] in taken:
             next_candidate[depth] += 1
-        tries += 1
-        if tries > MOST_TRIES:
+        attempts += 1
+        if attempts > MOST_ATTEMPTS:
             return None
         if next_candidate[depth] == len(candidates[group]):
             next_candidate[depth] = 0
