@@ -25,9 +25,9 @@ from benchmarks.recording import record
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
 from credo.estimation.solvers.block_estimates import estimate_blocks
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.tasks import Task
 from credo.io.network_files import read_network
 from credo.knowledge import Knowledge
 from credo.model.network import Network

@@ -12,7 +12,7 @@ import pytest
 import credo
 from credo import Network, check
 from credo.checking.check import require_consistent
-from credo.constraints.conflict_enumeration import enumerate_conflicts, fewest_to_drop, minimal_sets
+from credo.constraints.conflicts import enumerate_conflicts, fewest_to_drop, minimal_sets
 from credo.constraints.lower import lower
 from credo.report.check_page import check_page
 from tests.helpers.linprog_oracle import feasible

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import log_softmax
 
 from credo.constraints.constraint_set import ProductConstraint
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.penalised import PenalisedObjective
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import general_task, soft_task
 
 

@@ -18,8 +18,7 @@ from credo.distributed.spilling import Spilled
 from credo.estimation.em import driver
 from credo.io.partitions import partitioned_at
 from credo.statistics.counts import layout_for_counts
-from credo.statistics.inference.draw_missing import seeded
-from credo.statistics.inference.draw_parts import PartDraws, figures_of
+from credo.statistics.inference.draw_missing import draw_in_parts, figures_of
 from credo.statistics.partitioned_rows import Reading, read_partitions
 from credo.testing import made_up_network, with_missing_values
 from tests.helpers.partitioned import COMPLETE, KNOWLEDGE, MISSING, NETWORK, TRUE, files, stop_after
@@ -253,12 +252,11 @@ def test_completed_rows_are_on_average_what_em_expects(tmp_path: Path, memory: i
     expected, _, _ = prepared.evaluate(theta)
     figures = figures_of(prepared)
     assert (figures.parts, figures.fractional) == (3, None)
-    draws = PartDraws(prepared, figures, seeded)
     rng = np.random.default_rng(1)
-    found = np.array([draws.draw(theta, rng) for _ in range(200)])
+    found = np.array([draw_in_parts(prepared, theta, rng) for _ in range(200)])
     error = found.std(axis=0) / 200**0.5 + 1e-9
     assert np.all(np.abs(found.mean(axis=0) - expected) < 5 * error + 0.01)
-    again = draws.draw(theta, np.random.default_rng(1))
+    again = draw_in_parts(prepared, theta, np.random.default_rng(1))
     assert np.array_equal(again, found[0])
 
 

@@ -13,10 +13,9 @@ import credo
 from credo import ConflictError, Knowledge, Network, OptionError
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.constrained import estimate
-from credo.estimation.solvers.block_estimates import estimate_blocks, solve_certified
+from credo.estimation.solvers.block_estimates import estimate_blocks, restricted, solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.max_entropy import restricted
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, general_task, make_block, sums_against_sums_task
 from tests.helpers.command_line import run
 from tests.helpers.cvxpy_oracle import solve

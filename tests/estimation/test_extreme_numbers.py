@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import credo
-from credo.estimation.solvers.block_solver import solve_tasks
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from tests.helpers.block_tasks import at_most, make_block
 
 

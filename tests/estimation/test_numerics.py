@@ -9,8 +9,8 @@ import pytest
 import credo
 from credo import Network
 from credo.estimation.methods import METHODS
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import lower_bound, relative_gap
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.blocks import at_most, block_of
 
 NET = Network({"a": ("n", "y"), "b": ("n", "y")}, parents={"b": ["a"]})

@@ -8,7 +8,7 @@ import numpy as np
 
 from credo.constraints.blocks import Block
 from credo.constraints.constraint_set import LinearConstraint, LinearConstraints
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task
 
 
 def make_block(sizes: list[int], constraints: list[LinearConstraint]) -> Block:

@@ -7,7 +7,7 @@ import warnings
 import cvxpy
 import numpy as np
 
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task
 
 
 def solve(task: Task) -> tuple[float, np.ndarray] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import brentq
 
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task
 
 
 def plain_certificate(task: Task, theta: np.ndarray, multipliers: np.ndarray) -> tuple[float, float, float]:

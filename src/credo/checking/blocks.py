@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from credo.constraints.block_findings import BlockFinding, BlockFindings
 from credo.constraints.blocks import Block
-from credo.constraints.conflict_enumeration import minimal_sets
-from credo.constraints.conflicts import MinimalConflict, false_statements
+from credo.constraints.conflicts import MinimalConflict, false_statements, minimal_sets
 from credo.constraints.consequences import ForcedEqual, Pinned
 from credo.constraints.constraint_set import Constraints
 from credo.estimation.network_feasibility import NetworkSearch

@@ -12,8 +12,7 @@ import numpy as np
 from credo.checking.blocks import BlockSummary, add_search, summarise_blocks
 from credo.checking.check_cache import CheckCache
 from credo.constraints.blocks import blocks_of
-from credo.constraints.conflict_enumeration import fewest_to_drop
-from credo.constraints.conflicts import ConflictError, MinimalConflict
+from credo.constraints.conflicts import ConflictError, MinimalConflict, fewest_to_drop
 from credo.constraints.consequences import equation
 from credo.constraints.constraint_set import Constraints
 from credo.constraints.joint_conflicts import provable_conflicts

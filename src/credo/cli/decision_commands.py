@@ -9,6 +9,7 @@ import typer
 
 from credo.cli.network_commands import (
     AsJson,
+    Seed,
     TableOptions,
     Utilities,
     fit_to_ask,
@@ -101,7 +102,7 @@ def interview(
     enough: Annotated[
         float, typer.Option(help="Stop when no question is expected to narrow the interval by this share.")
     ] = 0.02,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    seed: Seed = 0,
     table_format: TableOptions = None,
 ) -> None:
     """Ask an expert, in plain words, what helps most; write the answers into MODEL; go on where the last one ended."""

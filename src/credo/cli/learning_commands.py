@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from credo.cli.network_commands import TableOptions, print_json, reads_table
+from credo.cli.network_commands import AsJson, Questions, Seed, TableOptions, Weights, print_json, reads_table
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, for_shell, say
@@ -65,7 +65,7 @@ def learn(
         ),
     ] = None,
     fixed: Annotated[list[str] | None, typer.Option(help="Keep the CPT of this variable; may be repeated.")] = None,
-    weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    weights: Weights = None,
     complete_rows: Annotated[bool, typer.Option("--complete-rows", help="Leave out rows with missing values.")] = False,
     table_format: TableOptions = None,
     soft_weight: Annotated[
@@ -89,7 +89,7 @@ def learn(
     hidden_draws: Annotated[
         float | None, typer.Option(help="With me and cme: the s of the imprecise Dirichlet model; 1 if not given.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    seed: Seed = 0,
     starts: Annotated[int, typer.Option(help="With missing values: from how many starts EM is run.")] = 5,
     max_iterations: Annotated[
         int, typer.Option(help="With missing values: the most iterations of EM from each start.")
@@ -115,10 +115,7 @@ def learn(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write the result and its explanation here, as one HTML page.")
     ] = None,
-    ask: Annotated[
-        list[str] | None,
-        typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
-    ] = None,
+    ask: Questions = None,
     checks: Annotated[
         bool, typer.Option("--checks", help="Compare the data with what the learned network produces.")
     ] = False,
@@ -129,7 +126,7 @@ def learn(
         bool, typer.Option("--without-rows", help="With --save: keep no rows, not even those with missing values.")
     ] = False,
     who: Annotated[str, typer.Option(help="With --save: who learns, for `credo history`.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Learn the probabilities of NETWORK from DATA and knowledge. Exit code 3: the knowledge contradicts itself.
 
@@ -269,7 +266,7 @@ def check(
     table_format: TableOptions = None,
     seed: Annotated[int, typer.Option(help="The seed of the random draws behind probabilities.")] = 0,
     report: Annotated[Path | None, typer.Option("--report", help="Write the check here, as one HTML page.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check whether KNOWLEDGE can hold, what follows from it, and what data say about it. Exit code 3: it cannot."""
     with reporting(_verbose(as_json)) as notify:

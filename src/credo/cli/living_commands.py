@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from credo.cli.network_commands import AsJson, TableOptions, print_json, reads_table
+from credo.cli.network_commands import AsJson, Questions, Seed, TableOptions, Weights, print_json, reads_table
 from credo.cli.signals import end_on_signals
 from credo.progress import reporting
 from credo.terminal import console, say
@@ -37,10 +37,7 @@ def update(
     ] = None,
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Keep no rows; counts stay.")] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write the result here, as one HTML page.")] = None,
-    ask: Annotated[
-        list[str] | None,
-        typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
-    ] = None,
+    ask: Questions = None,
     as_json: AsJson = False,
 ) -> None:
     """Add the rows of DATA to FIT, or change its statements: the result is that of learning from all rows together."""
@@ -139,8 +136,8 @@ def sites(
         list[str] | None, typer.Option("--ask", "-a", help="A question, for each site and a new one.")
     ] = None,
     save_in: Annotated[Path | None, typer.Option("--save-in", help="A folder for the fits: SITE.fit, new.fit.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    seed: Seed = 0,
+    weights: Weights = None,
     table_format: TableOptions = None,
     as_json: AsJson = False,
 ) -> None:
@@ -190,7 +187,7 @@ def summarise(
     suppress_below: Annotated[
         int, typer.Option(help="Write numbers above 0 and below this as 0, so that nobody can be recognised.")
     ] = 0,
-    weights: Annotated[str | None, typer.Option(help="The column that says how often each row counts.")] = None,
+    weights: Weights = None,
     table_format: TableOptions = None,
 ) -> None:
     """Count the complete rows of DATA into a file without rows, which `credo learn` takes as a table."""

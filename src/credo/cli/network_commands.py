@@ -36,6 +36,12 @@ SMALL, SMALL_DIGITS = 1e-3, 4  # below this, so many digits
 NetworkFile = Annotated[
     Path, typer.Argument(help="The network: .bif, .bif.gz, .xdsl, .xmlbif, .net, .uai, .dsl, .dne; or a saved .fit")
 ]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+Weights = Annotated[str | None, typer.Option(help="The column that says how often each row counts.")]
+Questions = Annotated[
+    list[str] | None,
+    typer.Option("--ask", "-a", help='A question to the result: "P(outcome=yes | age=54)"; may be repeated.'),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 TableOptions = Any  # a TableFormat or None, made of the options that follow
 Separator = Annotated[

@@ -8,17 +8,10 @@ from typing import Annotated
 import typer
 
 from credo.cli.living_commands import SavedFit
-from credo.cli.network_commands import (
-    AsJson,
-    TableOptions,
-    give_frame,
-    print_json,
-    reads_table,
-)
+from credo.cli.network_commands import AsJson, Seed, TableOptions, give_frame, print_json, reads_table
 from credo.progress import reporting
 from credo.terminal import say
 
-Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the result here, as CSV.")]
 Together = Annotated[
     list[str] | None, typer.Option(help='Words that belong to one topic: "heart, blood"; may be repeated.')

@@ -8,8 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from credo.constraints.blocks import Block, shape_of, stacked, with_local_numbers
-from credo.constraints.conflict_enumeration import MOST_STEPS, enumerate_conflicts
-from credo.constraints.conflicts import MinimalConflict, minimal_conflict, minimal_conflicts
+from credo.constraints.conflicts import (
+    MOST_STEPS,
+    MinimalConflict,
+    enumerate_conflicts,
+    minimal_conflict,
+    minimal_conflicts,
+)
 from credo.constraints.consequences import (
     ForcedEqual,
     Pinned,

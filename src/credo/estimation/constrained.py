@@ -32,10 +32,10 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT, choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import Certificate, soft_cost
 from credo.estimation.solvers.products import LIMIT as PRODUCT_LIMIT
 from credo.estimation.solvers.products import ProductConstraints, with_products
-from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts

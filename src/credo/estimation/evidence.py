@@ -1,6 +1,7 @@
 """Estimates under evidence about probabilities that depend on several CPTs.
 
-Draws are weighed by its likelihood, which costs next to nothing. Where too few would be left, chains follow it, and the
+Draws without it are weighed by its likelihood, w_i ∝ L(θ_i), and drawn again, which costs next to nothing. How many
+that leaves, (Σ w)² / Σ w², is compared with what intervals need. Where too few would be left, chains follow it, and the
 trajectories of all CPTs that it reaches are those of its density.
 """
 
@@ -17,10 +18,11 @@ from credo.estimation.problem import Problem
 from credo.estimation.solution import Solution
 from credo.findings import Finding
 from credo.posterior.draws import PosteriorResult
-from credo.posterior.reweighting import ENOUGH, effective_draws, reweighted
 from credo.statistics.evidence import EvidenceDensity
 from credo.types import Numbers
 
+ENOUGH = 400.0  # effective draws, from which on the ends of a 95% interval rest on ten draws each
+MOST_KEPT = 1000  # draws of a chain that are drawn again
 MOST_TIMES = 16  # as many draws where few would be left
 MOST_NUMBERS = 20_000_000  # in all draws together, where more are made because few would be left
 
@@ -89,3 +91,50 @@ def log_weights(problem: Problem, density: EvidenceDensity, result: PosteriorRes
 
 def _findings(solution: Solution, result: PosteriorResult) -> tuple[Finding, ...]:
     return (*solution.findings, *(each for each in result.findings if each.kind == "weighed draws"))
+
+
+def effective_draws(log_weights: Numbers) -> float:
+    """(Σ w)² / Σ w²."""
+    weights = np.exp(log_weights - log_weights.max())
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def reweighted(result: PosteriorResult, log_weights: Numbers, seed: int) -> PosteriorResult:
+    """The draws drawn again in proportion to their weights, by systematic resampling; (chains · draws,) weights."""
+    chains, draws, cells = result.draws.shape
+    total = chains * draws
+    weights = np.exp(log_weights - log_weights.max())
+    left = effective_draws(log_weights)
+    random = np.random.default_rng([seed, 7])
+    kept = min(draws, MOST_KEPT)
+    places = (random.random() + np.arange(chains * kept)) / (chains * kept)
+    chosen = np.searchsorted(np.cumsum(weights) / weights.sum(), places, side="right").clip(0, total - 1)
+    order = random.permutation(chosen)
+    again = result.draws.reshape(total, cells)[order].reshape(chains, kept, cells)
+    share = left / total
+    doubt = result.doubt
+    if doubt is not None:
+        again_true = doubt.truth.reshape(total, -1)[order].reshape(chains, kept, -1)
+        doubt = replace(doubt, truth=again_true)
+    mean, deviation = again.mean(axis=(0, 1)), again.std(axis=(0, 1))
+    sizes = np.maximum(1.0, result.effective_sizes * share)
+    error = deviation / np.sqrt(sizes)
+    shapes = {name: result.means[name].shape for name in result.names}
+
+    def by_name(values: Numbers) -> dict[str, Numbers]:
+        return {name: values[result.layout.slice_of(name)].reshape(shapes[name]) for name in result.names}
+
+    message = (
+        "Studies, and numbers about one state of several or about probabilities that depend on several CPTs, weigh "
+        f"the draws: {left:,.0f} of {total:,} draws are left in effect."
+    )
+    return replace(
+        result,
+        draws=again,
+        means=by_name(mean),
+        deviations=by_name(deviation),
+        errors=by_name(error),
+        effective_sizes=sizes,
+        doubt=doubt,
+        findings=(*result.findings, Finding("weighed draws", message)),
+    )

@@ -14,8 +14,7 @@ from credo.estimation.method import Method
 from credo.estimation.posterior_mean import POSTERIOR
 from credo.estimation.problem import Problem
 from credo.io.dataset import Dataset
-from credo.statistics.inference.draw_missing import fractional_rows
-from credo.statistics.inference.draw_parts import figures_of
+from credo.statistics.inference.draw_missing import figures_of, fractional_rows
 from credo.statistics.inference.elimination import visited_cells
 from credo.statistics.inference.expected_counts import Prepared, PreparedRows
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts

@@ -19,8 +19,7 @@ from credo.core.block_program import VIOLATION_LIMIT
 from credo.errors import ImpossibleRowError
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import BlockEstimate
-from credo.estimation.solvers.block_solver import solve_tasks
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.statistics.inference.expected_counts import log_likelihood_of, prepare

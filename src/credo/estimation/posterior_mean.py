@@ -31,8 +31,7 @@ from credo.posterior.chains import CompleteRows
 from credo.posterior.draws import PosteriorResult
 from credo.posterior.relabelling import renaming_of_draws
 from credo.posterior.sampler import IncompleteRows, posterior
-from credo.statistics.inference.draw_missing import draw_missing, seeded
-from credo.statistics.inference.draw_parts import PartDraws, figures_of
+from credo.statistics.inference.draw_missing import draw_in_parts, draw_missing, seeded
 from credo.statistics.inference.expected_counts import Prepared, expected_cells
 from credo.statistics.inference.expected_counts_of_parts import PreparedParts
 from credo.statistics.ties.draw_tied import draw_tied, tied_draws
@@ -92,8 +91,7 @@ def _completing(
     generator, random = seeded(problem.settings.seed, chain), np.random.default_rng([problem.settings.seed, chain, 5])
     prepared, tied = rows.prepared, rows.tied
     if isinstance(prepared, PreparedParts):
-        parts = PartDraws(prepared, figures_of(prepared), seeded)
-        return lambda theta: parts.draw(whole(theta), random)[places]
+        return lambda theta: draw_in_parts(prepared, whole(theta), random)[places]
     if tied is None:
         assert isinstance(prepared, Prepared)
         return lambda theta: draw_missing(prepared, whole(theta), generator)[places]

@@ -9,7 +9,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.estimation.problem import Problem
 from credo.estimation.solvers.block_estimates import solve_certified
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task
 from credo.findings import Finding
 from credo.types import Numbers
 

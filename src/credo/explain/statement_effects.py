@@ -28,9 +28,9 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
 from credo.estimation.solution import Solution, Uncertainty
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import Certificate
 from credo.estimation.solvers.products import with_products
-from credo.estimation.solvers.tasks import Task
 from credo.options import PosteriorOptions
 from credo.posterior.draws import PosteriorResult
 from credo.types import Numbers

@@ -30,12 +30,23 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
     if not path.is_dir():
         check_parquet(path)
         return pl.scan_parquet(path, glob=False)
-    files = sorted(file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
-    if not files:
-        raise DataError(f"The folder {path} holds no Parquet files.")
+    files = required_files(path)
     for file in files:
         check_parquet(file)
     return pl.scan_parquet(files, glob=False)
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """All Parquet files in a folder, in the order of their names."""
+    return sorted(file for ending in PARQUET_ENDINGS for file in folder.rglob(f"*{ending}"))
+
+
+def required_files(folder: Path) -> list[Path]:
+    """The same; refused where there are none."""
+    files = parquet_files(folder)
+    if not files:
+        raise DataError(f"The folder {folder} holds no Parquet files.")
+    return files
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -24,8 +25,8 @@ from credo.io.dataset import Dataset, Tables, concatenate
 from credo.io.dialects import DeclaredTable, format_of
 from credo.io.files import require_file
 from credo.io.forks import require_queries
-from credo.io.parquet import PARQUET_ENDINGS, check_parquet, parquet_errors
-from credo.io.tables import BATCH_ROWS, checked_dataset, parts_of_lazy, stream_table, table_kind, weighted
+from credo.io.parquet import PARQUET_ENDINGS, check_parquet, parquet_errors, parquet_files, required_files
+from credo.io.tables import BATCH_ROWS, checked_dataset, guarded, parts_of_lazy, stream_table, table_kind, weighted
 from credo.memory import memory_limit_or_default
 from credo.model.network import Network
 from credo.options import checked_whole_number
@@ -209,10 +210,7 @@ def partitioned(data: TableLike, rows: int | None = None) -> PartitionedTable:
     if table_kind(path, format_of(data)) != "Parquet":
         return PartitionedTable(os.fspath(data), (), (data, wanted or PARTITION_ROWS))
     if path.is_dir():
-        files = sorted(str(file) for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}"))
-        if not files:
-            raise DataError(f"The folder {path} holds no Parquet files.")
-        return _of_files(str(path), files, wanted)
+        return _of_files(str(path), sorted(map(str, required_files(path))), wanted)
     return _of_files(str(path), [str(path)], wanted)
 
 
@@ -292,7 +290,7 @@ def bytes_when_coded(network: Network, data: TableLike) -> int:
         return 0
     from credo.io.dataset import code_type
 
-    files = [path] if path.is_file() else [file for ending in PARQUET_ENDINGS for file in path.rglob(f"*{ending}")]
+    files = [path] if path.is_file() else parquet_files(path)
     return sum(_rows_of(str(file)) for file in files) * len(network) * np.dtype(code_type(network)).itemsize
 
 
@@ -467,12 +465,7 @@ def _parts_of_piece(piece: Piece | FramePartition, network: Network, others: Seq
         return
     query, rows = _scan(piece)
     parts = parts_of_lazy(network, query, others, rows, piece.first)
-    while True:
-        with parquet_errors(Path(piece.path)):
-            part = next(parts, None)
-        if part is None:
-            return
-        yield part
+    yield from guarded(parts, partial(parquet_errors, Path(piece.path)))
 
 
 def _scan(piece: Piece) -> tuple[pl.LazyFrame, int]:

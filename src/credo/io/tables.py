@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -279,16 +280,21 @@ def _parts_of_parquet(
     with parquet_errors(path):
         frame, done = scan_parquet(path), 0
         total = frame.select(pl.len()).collect().item()
-    parts = parts_of_lazy(network, frame, others, total)
-    while True:
-        with parquet_errors(path):
-            part = next(parts, None)
-        if part is None:
-            return
+    for part in guarded(parts_of_lazy(network, frame, others, total), partial(parquet_errors, path)):
         yield part
         done += len(part)
         if progress is not None:
             progress(done / max(1, total))
+
+
+def guarded(parts: Iterator[Dataset], errors: Callable[[], AbstractContextManager[None]]) -> Iterator[Dataset]:
+    """The same parts, each read inside of `errors`, which what is done between two of them does not concern."""
+    while True:
+        with errors():
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
 
 
 def parts_of_lazy(
@@ -323,13 +329,8 @@ def _parts_of_frame(network: Network, source: FrameLike, others: Sequence[str]) 
     source = nw.to_native(source, pass_through=True)
     if isinstance(source, pl.LazyFrame):
         require_queries("A LazyFrame")
-        parts = parts_of_lazy(network, source, others)
-        while True:
-            with lazy_errors():
-                part = next(parts, None)
-            if part is None:
-                return
-            yield part
+        yield from guarded(parts_of_lazy(network, source, others), lazy_errors)
+        return
     if (header := header_of(source)) is not None:  # before narwhals, whose message for a duplicate column is its own
         match_columns(header, network, others)
     frame = narwhals_frame(source)

@@ -16,10 +16,11 @@ from credo.knowledge.declared_network import declared_network
 from credo.knowledge.evidence import EffectStudy, ExpertNumber, Study
 from credo.knowledge.experts import Expert
 from credo.knowledge.gate import Gate, GateTerm, gate
-from credo.knowledge.independence import Independence, does_not_affect
 from credo.knowledge.influence import (
+    Independence,
     Influence,
     Synergy,
+    does_not_affect,
     lowers,
     raises,
     sub_synergize,

@@ -1,4 +1,4 @@
-"""Influence and Synergy: a parent that raises or lowers its child, and parents that strengthen each other."""
+"""Influence, Independence and Synergy: what one parent does to its child, and how parents strengthen each other."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from credo.knowledge.statement_base import (
     Reported,
     Span,
     StatementRules,
+    UncertainStatement,
     line_text,
     linked_groups,
     modifiers_text,
@@ -65,6 +66,32 @@ class Influence(ComparingStatement):
 
     def __str__(self) -> str:
         return f"{name_text(self.parent)} {self.direction} {name_text(self.child)}{modifiers_text(self)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Independence(UncertainStatement):
+    """`shoe_size does not affect lung`: the distributions of the child are equal across the parent's states.
+
+    Attributes
+    ----------
+    parent, child
+        The variables.
+    confidence
+        The probability that it is true; None for a statement that must hold.
+    span
+        Where it is written; None for one that was made in Python.
+    expert
+        Who says it; None outside of experts' blocks.
+    """
+
+    parent: str
+    child: str
+    confidence: float | None = None
+    span: Span | None = field(default=None, compare=False)
+    expert: Expert | None = field(default=None, kw_only=True)
+
+    def __str__(self) -> str:
+        return f"{name_text(self.parent)} does not affect {name_text(self.child)}{modifiers_text(self)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +260,36 @@ def sub_synergize(*parents: str, on: str, by_at_least: float = 0.0, confidence: 
     return _synergy(parents, on, "sub-synergize", by_at_least, confidence)
 
 
+def does_not_affect(parent: str, child: str, confidence: float | None = None) -> Independence:
+    """State that a parent makes no difference to its child: `parent does not affect child`.
+
+    Parameters
+    ----------
+    parent, child : str
+        Names of variables; `parent` is a parent of `child` in the network.
+    confidence : float, optional
+        The probability that it is true, above 0 and below 1; None for a statement that must hold.
+
+    Returns
+    -------
+    Independence
+        The statement.
+
+    Raises
+    ------
+    KnowledgeError
+        If a name is not a text, or the confidence is not finite.
+
+    Examples
+    --------
+    >>> import credo
+    >>> print(credo.does_not_affect("shoe_size", "lung"))
+    shoe_size does not affect lung
+    """
+    sure = None if confidence is None else checked_number(confidence)
+    return Independence(checked_name(parent), checked_name(child), sure)
+
+
 def _influence(parent: str, child: str, direction: Direction, margin: float, confidence: float | None) -> Influence:
     sure = None if confidence is None else checked_number(confidence)
     return Influence(checked_name(parent), checked_name(child), direction, checked_number(margin), sure)
@@ -258,14 +315,22 @@ def parse_influence(children: list[Any]) -> Part:
     """`names VERB name`."""
     parents, verb, child = children
     direction: Direction = "raises" if verb.startswith("raise") else "lowers"
-    if len(parents.value) > 1:
-        lines = " / ".join(str(Influence(parent, child.value, direction)) for parent in parents.value)
-        mistakes: tuple[LineMistake, ...] = (
-            LineMistake("several-parents", parents.column, parents.end, {"lines": lines}),
-        )
-    else:
-        mistakes = own_parent(parents.value, child.value)
-    return joined(Influence(parents.value[0], child.value, direction), [parents, child], mistakes)
+    return _of_one_parent([Influence(parent, child.value, direction) for parent in parents.value], parents, child)
+
+
+def parse_independence(children: list[Any]) -> Part:
+    """`name NO_EFFECT name`."""
+    parents, _, child = children
+    return _of_one_parent([Independence(parent, child.value) for parent in parents.value], parents, child)
+
+
+def _of_one_parent(statements: Sequence[Influence | Independence], parents: Part, child: Part) -> Part:
+    """The only one of these statements; several parents in one line are a mistake that names a line for each."""
+    mistakes = own_parent(parents.value, child.value)
+    if len(statements) > 1:
+        lines = " / ".join(map(str, statements))
+        mistakes = (LineMistake("several-parents", parents.column, parents.end, {"lines": lines}),)
+    return joined(statements[0], [parents, child], mistakes)
 
 
 def parse_synergy(children: list[Any]) -> Part:
@@ -287,6 +352,10 @@ def parse_synergy(children: list[Any]) -> Part:
 
 def _check_influence(statement: Influence, names: NetworkNames) -> Iterator[LineMistake]:
     return check_parents(statement.child, (statement.parent,), names, statement.direction)
+
+
+def _check_independence(statement: Independence, names: NetworkNames) -> Iterator[LineMistake]:
+    return check_parents(statement.child, (statement.parent,), names, "does not affect", is_denied=True)
 
 
 def _check_synergy(statement: Synergy, names: NetworkNames) -> Iterator[LineMistake]:
@@ -370,4 +439,12 @@ SYNERGY = StatementRules(
     check_together=_check_directions,
     arcs=lambda statement: [(parent, statement.child) for parent in statement.parents],
     ordered_variables=lambda statement: [(name, True) for name in (*statement.parents, statement.child)],
+)
+INDEPENDENCE = StatementRules(
+    "a statement of no effect",
+    {"independence": parse_independence},
+    _check_independence,
+    lambda statement, network: Kind("independence"),
+    modifiers=("confidence",),
+    arcs=lambda statement: ((statement.parent, statement.child),),
 )

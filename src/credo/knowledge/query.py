@@ -78,11 +78,16 @@ class Query:
     interventions: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = [_event(name, states) for name, states in self.evidence.items()]
+        given = [evidence_text(self.evidence)] if self.evidence else []
         if self.interventions:
             given.append(f"do({', '.join(_event(name, (state,)) for name, state in self.interventions.items())})")
-        targets = ", ".join(_event(name, states) for name, states in self.targets.items())
+        targets = evidence_text(self.targets)
         return f"P({targets} | {', '.join(given)})" if given else f"P({targets})"
+
+
+def evidence_text(evidence: Mapping[str, tuple[str, ...]]) -> str:
+    """`xray=yes, smoke=no`; empty for none."""
+    return ", ".join(_event(name, states) for name, states in evidence.items())
 
 
 def parse_query(network: Network, text: str) -> Query:

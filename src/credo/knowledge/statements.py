@@ -22,8 +22,7 @@ from credo.knowledge.evidence import (
 )
 from credo.knowledge.experts import check_experts, expert_of
 from credo.knowledge.gate import GATE, Gate
-from credo.knowledge.independence import INDEPENDENCE, Independence
-from credo.knowledge.influence import INFLUENCE, SYNERGY, Influence, Synergy
+from credo.knowledge.influence import INDEPENDENCE, INFLUENCE, SYNERGY, Independence, Influence, Synergy
 from credo.knowledge.mistakes import MAX_MISTAKES, PYTHON, LineMistake, Mistake, describe
 from credo.knowledge.names import Name
 from credo.knowledge.network_names import NetworkNames

@@ -12,16 +12,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes that were given, or those of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots", "A picture") from None
-    made: Axes = pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
-    return made
+def canvas(ax: Axes | None, width: float, height: float) -> tuple[Axes, Mapping[str, str]]:
+    """The axes that were given, or those of a new figure of this size in inches; and the colours that suit them."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise MissingExtraError("matplotlib", "plots", "A picture") from None
+        ax = pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
+    return ax, colours_for(ax)
 
 
 def colours_for(ax: Axes) -> Mapping[str, str]:

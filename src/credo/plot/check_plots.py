@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.drawing.conflict_graph import ConflictGraph, conflict_graph
 from credo.errors import OptionError
-from credo.plot.axes import axes_or_new, colours_for
+from credo.plot.axes import canvas
 from credo.results.check_results import Check
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def conflicts(check: Check, *, ax: Axes | None = None) -> Axes:
         for conflict in check.conflicts[:MAX_CONFLICTS]
     ]
     heights = [_height(graph) for graph in graphs]
-    ax = axes_or_new(ax, 10.0, max(1.2, LINE_HEIGHT * sum(heights) + 0.3))
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 10.0, max(1.2, LINE_HEIGHT * sum(heights) + 0.3))
     ax.set_xlim(0, 1)
     ax.set_ylim(max(sum(heights), 1), 0)
     ax.set_axis_off()

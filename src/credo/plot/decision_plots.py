@@ -10,7 +10,7 @@ import numpy as np
 from credo.errors import OptionError
 from credo.explain.evidence_used import learned_of
 from credo.knowledge.evidence import CURVE_LEVEL, beta_interval
-from credo.plot.axes import axes_or_new, colours_for, style_axes
+from credo.plot.axes import canvas, style_axes
 from credo.posterior.draws import PosteriorResult
 from credo.questions.next_tests import NextTests
 from credo.questions.sensitivity import Sensitivity
@@ -57,8 +57,7 @@ def expert_numbers(found: Check | Fit, ax: Axes | None = None) -> Axes:
         )
     from scipy.stats import beta
 
-    ax = axes_or_new(ax, 6.4, 1.2 + 0.6 * len(curves))
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 6.4, 1.2 + 0.6 * len(curves))
     learned = _learned(found) if isinstance(found, Fit) else {}
     for line, each in enumerate(reversed(curves)):
         low, high = beta_interval(*each.cases, CURVE_LEVEL)
@@ -114,8 +113,7 @@ def next_tests(found: NextTests, ax: Axes | None = None) -> Axes:
     if not isinstance(found, NextTests):
         raise OptionError("credo.plot.next_tests draws what fit.next_tests(…) returned.")
     shown = found.tests.head(MAX_TESTS).reverse()
-    ax = axes_or_new(ax, 6.4, 1.2 + 0.3 * len(shown))
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 6.4, 1.2 + 0.3 * len(shown))
     places = range(len(shown))
     ax.barh(places, shown["net"].to_list(), color=colours["learned"], height=0.6)
     if not found.note:
@@ -159,8 +157,7 @@ def tornado(found: Sensitivity, of: str = "parameters", ax: Axes | None = None) 
     bars = found.bars(of)[:MAX_TESTS][::-1]
     if not bars:
         raise OptionError(f"{found.query} depends on none of the {of}, or there are no draws to say how far.")
-    ax = axes_or_new(ax, 7.2, 1.2 + 0.3 * len(bars))
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 7.2, 1.2 + 0.3 * len(bars))
     for place, (_, low, high) in enumerate(bars):
         for end, colour in ((low, "lowers"), (high, "raises")):
             ax.barh(place, end - found.probability, left=found.probability, color=colours[colour], height=0.6)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from credo.errors import OptionError
-from credo.plot.axes import axes_or_new, colours_for, style_axes
+from credo.plot.axes import canvas, style_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +49,7 @@ def effects(curves: pl.DataFrame, feature: str | None = None, ax: Axes | None = 
     own = curves.filter(pl.col("feature") == feature)
     if own.is_empty():
         raise OptionError(f'There is no feature "{feature}" among these curves.')
-    ax = axes_or_new(ax, 5.2, 3.4)
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 5.2, 3.4)
     labels = own["class"].unique(maintain_order=True).to_list()
     for place, label in enumerate(labels):
         each = own.filter(pl.col("class") == label)

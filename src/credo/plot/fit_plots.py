@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite, isnan
 from textwrap import shorten
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from credo.errors import OptionError
 from credo.explain.explanation import Effect, Explanation, StatementExplanation
 from credo.model.expansion import expand
-from credo.plot.axes import axes_or_new, colours_for, style_axes
+from credo.plot.axes import canvas, style_axes
 from credo.probability_texts import count_digits
 from credo.results.fit_results import Fit
 from credo.results.fit_statements import explain_fit
@@ -73,8 +74,7 @@ def cpt(fit: Fit, name: str, *, page: int = 1, explanation: Explanation | None =
     shown = sorted(ranked[room * (page - 1) : room * page], key=lambda each: each.index)
     cells = [(each, k) for each in shown for k in columns]
     labels = [f"{network.describe(name, each.index, k)}  n={count_digits(each.observations)}" for each, k in cells]
-    ax = axes_or_new(ax, 5.0 + 0.075 * max(map(len, labels)), 1.0 + 0.42 * len(cells))
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 5.0 + 0.075 * max(map(len, labels)), 1.0 + 0.42 * len(cells))
     for y, (each, k) in enumerate(cells):
         if not isnan(each.low[k]):
             ax.barh(y, each.high[k] - each.low[k], left=each.low[k], height=0.7, color=colours["allowed"])
@@ -92,7 +92,7 @@ def cpt(fit: Fit, name: str, *, page: int = 1, explanation: Explanation | None =
         others = f"page {page} of {pages}; " if pages > 1 else ""
         ax.set_xlabel(f"showing {len(shown):,} of {whole:,} configurations; {others}all are in fit.cpt({name!r})")
     style_axes(ax, colours)
-    _add_legend(ax, with_interval=any(each.interval is not None for each in shown))
+    _add_legend(ax, colours, with_interval=any(each.interval is not None for each in shown))
     return ax
 
 
@@ -119,8 +119,7 @@ def knowledge(fit: Fit, *, explanation: Explanation | None = None, ax: Axes | No
     explained = explain_fit(fit) if explanation is None else explanation
     about_probabilities = [each for each in explained.statements if each.effect is not Effect.NO_CONSTRAINT]
     shown = sorted(about_probabilities, key=_most_important_first)[:MAX_STATEMENTS]
-    ax = axes_or_new(ax, 10.0, 1.0 + 0.38 * max(1, len(shown)))
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 10.0, 1.0 + 0.38 * max(1, len(shown)))
     for y, each in enumerate(shown):
         colour = colours["bad" if each.is_contradicted else EFFECT_COLOURS.get(each.effect, "soft")]
         hatch = "//" if each.is_contradicted else ""
@@ -163,8 +162,7 @@ def history(fit: Fit, *, ax: Axes | None = None) -> Axes:
         The axes.
     """
     require_fit(fit)
-    ax = axes_or_new(ax, 7.0, 3.2)
-    colours = colours_for(ax)
+    ax, colours = canvas(ax, 7.0, 3.2)
     points = [(number, value) for number, value in enumerate(fit.history, start=1) if isfinite(value)]
     ax.plot(
         [number for number, _ in points],
@@ -192,11 +190,10 @@ def _most_important_first(each: StatementExplanation) -> tuple[bool, bool, float
     return not each.is_contradicted, each.effect is not Effect.VIOLATED, -each.largest_change
 
 
-def _add_legend(ax: Axes, with_interval: bool) -> None:
+def _add_legend(ax: Axes, colours: Mapping[str, str], with_interval: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    colours = colours_for(ax)
     marks = [
         Patch(color=colours["allowed"], label="what the knowledge allows"),
         Line2D([], [], color=colours["mean"], linewidth=1, label="its mean"),

@@ -20,7 +20,7 @@ from credo.drawing.network_boxes import (
 from credo.errors import counted
 from credo.explain.explanation import Explanation
 from credo.model.network import Network
-from credo.plot.axes import axes_or_new, colours_for, mixed
+from credo.plot.axes import canvas, mixed
 from credo.plot.fit_plots import require_fit
 from credo.probability_texts import short_percent
 from credo.questions.marginals import fit_marginals, network_marginals
@@ -70,7 +70,7 @@ def network(fit: Fit | Network, *, explanation: Explanation | None = None, ax: A
     boxes = network_boxes(drawn, bars)
     picture = network_picture(drawn, boxes)
     shrunk = min(1.0, MOST_WIDE * PIXELS / picture.width, MOST_HIGH * PIXELS / picture.height)
-    ax = axes_or_new(ax, shrunk * picture.width / PIXELS, shrunk * picture.height / PIXELS)
+    ax, colours = canvas(ax, shrunk * picture.width / PIXELS, shrunk * picture.height / PIXELS)
     ax.set_xlim(0, picture.width)
     ax.set_ylim(picture.height, 0)
     ax.set_aspect("equal")
@@ -78,7 +78,6 @@ def network(fit: Fit | Network, *, explanation: Explanation | None = None, ax: A
     extent = ax.get_window_extent()
     inches = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
     scale = PIXELS * min(inches[0] / picture.width, inches[1] / picture.height)
-    colours = colours_for(ax)
     _draw_arrows(ax, arrow_kinds(fit), picture, scale, colours)
     for name, box in boxes.items():
         change = 0.0 if explained is None else explained.largest_change(name)

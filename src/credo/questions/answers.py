@@ -22,9 +22,8 @@ from credo.plain_results import PlainResult
 from credo.posterior.cpt_answers import distribution_asked_for, intervals_asked_for
 from credo.posterior.draws import probability_intervals
 from credo.probability_texts import percent_digits, percents_with_ends
-from credo.questions.evidence import as_given
 from credo.questions.evidence_conflict import conflict_sentence
-from credo.questions.marginals import Evidence
+from credo.questions.marginals import Evidence, as_given
 from credo.questions.question_draws import draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import answer, as_batch, factors_of, most_probable_states, require_possible

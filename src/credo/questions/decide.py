@@ -11,7 +11,7 @@ import numpy as np
 
 from credo.knowledge.expressions import conditions_text, label_number
 from credo.knowledge.knowledge import KnowledgeSource
-from credo.knowledge.query import Query
+from credo.knowledge.query import Query, evidence_text
 from credo.plain_results import PlainResult
 from credo.posterior.draws import interval_ends
 from credo.probability_texts import belief_digits, percent_digits
@@ -118,7 +118,7 @@ def decide(
         schema={"option": pl.String, **dict.fromkeys(("utility", "low", "high", "probability_best"), pl.Float64)},
     )
     return Decision(
-        given=str(Query(known))[2:-1] if known else "",
+        given=evidence_text(known),
         best=str(choices.options[best]),
         options=frame,
         thresholds=_thresholds(choices, cpts, known, means),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credo.errors import TooLargeError
-from credo.knowledge.query import Query, as_evidence
+from credo.knowledge.query import Query, as_evidence, evidence_text
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.plain_results import PlainResult
@@ -127,7 +127,7 @@ def evidence_conflict(fit: Fit, evidence: object, level: float = 0.95) -> Eviden
         was, now = (_mean(each[name]) for each in (before, after))
         for k, state in enumerate(network.states(name)):
             if was[k] > 0.0 and now[k] > 0.0 and (lift := log2(now[k] / was[k])) >= LEAST_LIFT:
-                event = str(Query({name: (state,)}))[2:-1]
+                event = evidence_text({name: (state,)})
                 numbers = {"before": float(was[k]), "after": float(now[k]), "remaining": measure - lift}
                 found.append({"finding": event, **numbers})
     found.sort(key=lambda row: row["remaining"])
@@ -136,12 +136,12 @@ def evidence_conflict(fit: Fit, evidence: object, level: float = 0.95) -> Eviden
     for number, name in enumerate(known):
         rest = answer(network, cpts, Query({}, _without(known, name)))[1] / np.log(2.0)
         without = np.delete(singles, number, axis=0).sum(axis=0) - rest
-        event = str(Query({name: known[name]}))[2:-1]
+        event = evidence_text({name: known[name]})
         left_out.append({"finding": event, "without": float(without[np.isfinite(without)].mean())})
     left_out.sort(key=lambda row: row["without"])
     has_interval = not note and batch_size(cpts) > 1 and len(known) > 0
     return EvidenceConflict(
-        given=str(Query(dict(known)))[2:-1] if known else "nothing",
+        given=evidence_text(known) or "nothing",
         measure=measure,
         interval=tuple(map(float, interval_ends(draws[possible], level))) if has_interval else None,  # type: ignore[arg-type]
         explanations=pl.DataFrame(found[:SHOWN], schema=kinds),

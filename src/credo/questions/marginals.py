@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from credo.drawing.network_boxes import Bar
-from credo.errors import TooLargeError
+from credo.errors import QueryError, TooLargeError, listing
 from credo.knowledge.query import Query, as_evidence
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.posterior.cpt_answers import cpt_distribution, cpt_intervals
 from credo.posterior.draws import MOST_CELLS, probability_intervals
-from credo.questions.evidence import Given, as_given
 from credo.questions.question_draws import draws_for
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.inference.batched import BYTES_PER_CELL
 from credo.statistics.questions import BatchedCPTs, as_batch, marginal_factors, marginals, require_possible
-from credo.types import Soft
+from credo.statistics.soft_evidence import likelihoods_of
+from credo.types import Numbers, Soft
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class Given(NamedTuple):
+    """What all marginals are asked under: evidence, interventions, and likelihoods of states."""
+
+    evidence: dict[str, tuple[str, ...]]
+    interventions: dict[str, str]
+    soft: dict[str, Numbers]
+
+
+def as_given(network: Network, evidence: object, interventions: object, soft: Soft | None) -> Given:
+    known = as_evidence(network, evidence)
+    do = {}
+    for name, states in as_evidence(network, interventions).items():
+        if len(states) != 1:
+            raise QueryError(f"An intervention sets {name} to one state, not to {listing(states)}.")
+        do[name] = states[0]
+    return Given(known, do, soft_likelihoods(network, soft, known, do))
+
+
+def soft_likelihoods(
+    network: Network, soft: Soft | None, known: Iterable[str] = (), interventions: Iterable[str] = ()
+) -> dict[str, Numbers]:
+    """The likelihoods of states, (states,); refused for variables that are given in another way as well."""
+    likelihoods = likelihoods_of(network, soft)
+    for name in (*interventions, *likelihoods):
+        kinds = (name in set(known)) + (name in set(interventions)) + (name in likelihoods)
+        if kinds > 1:
+            raise QueryError(
+                f"{name} is given twice: a variable is observed, set by do(…), or has soft evidence, one of the three."
+            )
+    return likelihoods
+
 
 CELLS_OF_BARS = 2**25  # of all cliques, under all draws together: about a second
 

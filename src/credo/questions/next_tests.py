@@ -23,7 +23,7 @@ import numpy as np
 from credo.errors import OptionError, QueryError, counted, listing, suggestion
 from credo.knowledge.decisions import decision_problem
 from credo.knowledge.knowledge import KnowledgeSource
-from credo.knowledge.query import Query, as_evidence, as_query
+from credo.knowledge.query import Query, as_evidence, as_query, evidence_text
 from credo.model.expansion import expand
 from credo.model.gates import GateForm
 from credo.model.graphs import ancestors
@@ -43,7 +43,6 @@ from credo.questions.expected_utility import (
 from credo.questions.question_draws import draws_for_all
 from credo.results.fit_results import Fit, require_level
 from credo.statistics.questions import (
-    BatchedCPTs,
     answer,
     factors_of,
     marginal_factors,
@@ -197,7 +196,7 @@ def _by_information(
     for number, state in enumerate(states):
         if not (shares[possible, number] > 0.0).any():
             continue
-        given = _all_marginals(network, cpts, {**known, target: (state,)}, {}, fit.memory_limit)
+        given = marginals(network, cpts, {**known, target: (state,)}, memory_limit=fit.memory_limit)
         for name in tests:
             joint[name].append(np.nan_to_num(given[name]) * np.nan_to_num(shares[:, number, None]))
     uncertainty = float(_entropy(shares[possible].mean(axis=0)))
@@ -216,7 +215,7 @@ def _by_utility(fit: Fit, choices: Choices, known: Known, tests: list[str], leve
     events = {(event, tuple(option.interventions.items())) for option in choices.options for _, event in option.lines}
     passes = [marginal_factors(network, known, memory_limit=limit)] * (1 + len(events))
     cpts, note = draws_for_all(fit, network, passes)
-    before = _all_marginals(network, cpts, known, {}, limit)
+    before = marginals(network, cpts, known, memory_limit=limit)
     log_evidence = answer(network, cpts, Query({}, dict(known)))[1]
     require_possible(log_evidence, Query({}, dict(known)))
     possible = np.isfinite(log_evidence)
@@ -232,7 +231,7 @@ def _by_utility(fit: Fit, choices: Choices, known: Known, tests: list[str], leve
             if key not in found:
                 probability = event_probability(network, cpts, known, do, rest) if rest else np.ones(1)
                 seen = {**known, **dict(rest)}
-                found[key] = probability, _all_marginals(network, cpts, seen, do, limit) if rest else before
+                found[key] = probability, marginals(network, cpts, seen, do, memory_limit=limit) if rest else before
             probability, given = found[key]
             for name in tests:
                 total[name] = total[name] + amount * probability[:, None] * np.nan_to_num(given[name])
@@ -261,13 +260,6 @@ def _by_utility(fit: Fit, choices: Choices, known: Known, tests: list[str], leve
     by_draw = np.stack(np.broadcast_arrays(*draws), axis=1)
     goal = listing([*choices.problem.options])
     return _ranking(rows, by_draw, known, goal, "utility", str(choices.options[now]), level, note)
-
-
-def _all_marginals(
-    network: Network, cpts: BatchedCPTs, known: Known, do: Mapping[str, str], memory_limit: int | None
-) -> Mapping[str, Numbers]:
-    """P(v | known) of every variable, (batch, states); of what is known with several states, too."""
-    return marginals(network, cpts, dict(known), dict(do), memory_limit=memory_limit)
 
 
 def _entropy(shares: Numbers) -> float:
@@ -311,7 +303,7 @@ def _ranking(
     ]
     numbers = ("value", "cost", "net", "share", "changes", "low", "high", "probability_best")
     frame = pl.DataFrame(table, schema={"test": pl.String, **dict.fromkeys(numbers, pl.Float64)})
-    return NextTests(str(Query(dict(known)))[2:-1] if known else "", goal, by, frame, now, level, note)
+    return NextTests(evidence_text(known), goal, by, frame, now, level, note)
 
 
 def _sentences(found: NextTests) -> Iterator[str]:

@@ -17,15 +17,15 @@ from credo.errors import OptionError, QueryError, TooLargeError, listing
 from credo.explain.statement_effects import learned_without
 from credo.explain.statement_references import references_to
 from credo.knowledge.knowledge import KnowledgeSource
-from credo.knowledge.query import Query, as_query
+from credo.knowledge.query import Query, as_query, evidence_text
 from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.plain_results import PlainResult
 from credo.posterior.draws import PosteriorResult
 from credo.probability_texts import percent_digits
 from credo.questions.decide import amount_text
-from credo.questions.evidence import soft_likelihoods
 from credo.questions.expected_utility import choices_of, evidence_before, expected_utilities, remaining
+from credo.questions.marginals import soft_likelihoods
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import FROM_FILE, Fit
 from credo.statistics.questions import BatchedCPTs, answer, as_batch, derivatives, marginals, require_possible
@@ -153,13 +153,44 @@ class Term(NamedTuple):
     question: Query
 
 
+class Goal(NamedTuple):
+    """What is asked about: a constant and terms, given soft evidence, under the CPTs of an expanded network."""
+
+    network: Network
+    terms: Sequence[Term]
+    constant: float
+    likelihoods: Mapping[str, Numbers]
+    memory_limit: int | None
+
+    @property
+    def cpts(self) -> BatchedCPTs:
+        """The CPTs as those of one draw."""
+        return as_batch(self.network)
+
+    def probability(self, asked: Query) -> tuple[float, float]:
+        """The answer to one of the questions, and the logarithm of the probability of its evidence."""
+        values, log_evidence = answer(self.network, self.cpts, asked, self.likelihoods, self.memory_limit)
+        require_possible(log_evidence, asked)
+        return float(values.ravel()[0]), float(log_evidence[0])
+
+    def value(self) -> float:
+        """The sum of all terms."""
+        return self.constant + sum(term.coefficient * self.probability(term.question)[0] for term in self.terms)
+
+    def without(self, name: str) -> Goal:
+        """The same without an item of evidence."""
+        terms = [term._replace(question=_fewer(term.question, name)) for term in self.terms]
+        return self._replace(terms=terms, likelihoods=_without(self.likelihoods, name))
+
+
 def sensitivity(fit: Fit, question: str | Query, soft: Soft | None = None, statements: bool = False) -> Sensitivity:
     """Which CPT numbers, findings and statements move the answer to a question most; see `Fit.sensitivity`."""
     asked = as_query(fit.network, question)
     if not all(asked.targets.values()):
         raise QueryError(f"Sensitivity is that of one number: give each target of {asked} a state.")
     likelihoods = soft_likelihoods(fit.network, soft, asked.evidence, asked.interventions)
-    return _sensitivity(fit, str(asked), [Term(1.0, asked)], 0.0, likelihoods, "probability", statements, ())
+    goal = Goal(expand(fit.network).network, [Term(1.0, asked)], 0.0, likelihoods, fit.memory_limit)
+    return _sensitivity(fit, str(asked), goal, "probability", statements)
 
 
 def decision_sensitivity(
@@ -181,9 +212,10 @@ def decision_sensitivity(
                 terms.append(Term(sign * amount, query))
             elif rest is not None:
                 constant += sign * amount
-    given = f", given {str(Query(dict(known)))[2:-1]}" if known else ""
+    given = f", given {evidence_text(known)}" if known else ""
     name = f"gain of {choices.options[best]} over {choices.options[second]}{given}"
-    return _sensitivity(fit, name, _added_up(terms), constant, {}, "utility", statements, choices.after)
+    goal = Goal(choices.network, _added_up(terms), constant, {}, fit.memory_limit)
+    return _sensitivity(fit, name, goal, "utility", statements, choices.after)
 
 
 def _added_up(terms: Sequence[Term]) -> list[Term]:
@@ -196,41 +228,31 @@ def _added_up(terms: Sequence[Term]) -> list[Term]:
 
 
 def _sensitivity(
-    fit: Fit,
-    name: str,
-    terms: Sequence[Term],
-    constant: float,
-    likelihoods: Mapping[str, Numbers],
-    unit: str,
-    with_statements: bool,
-    excluded: Sequence[str] | frozenset[str],
+    fit: Fit, name: str, goal: Goal, unit: str, with_statements: bool, excluded: frozenset[str] = frozenset()
 ) -> Sensitivity:
     import polars as pl
 
-    network = expand(fit.network).network
-    cpts = as_batch(network)
-    value = _value(network, cpts, terms, constant, likelihoods, fit.memory_limit)
-    rows = _parameter_rows(fit, network, cpts, terms, constant, likelihoods)
+    value = goal.value()
+    rows = _parameter_rows(fit, goal)
     columns = {"parameter": pl.String, "value": pl.Float64, "change_per_point": pl.Float64}
     if rows and "deviation" in rows[0]:
         columns |= dict.fromkeys(("deviation", "contribution", "at_low", "at_high"), pl.Float64)
     key = "contribution" if "contribution" in columns else "change_per_point"
     parameters = pl.DataFrame(rows, schema=columns).sort(pl.col(key).abs(), descending=True, maintain_order=True)
-    evidence = terms[0].question.evidence if terms else {}
+    evidence = goal.terms[0].question.evidence if goal.terms else {}
     left_out = []
-    for item in (*evidence, *likelihoods):
-        fewer = [term._replace(question=_fewer(term.question, item)) for term in terms]
-        without = _value(network, cpts, fewer, constant, _without(likelihoods, item), fit.memory_limit)
-        shown = str(Query({item: evidence[item]}))[2:-1] if item in evidence else f"{item}, uncertain"
+    for item in (*evidence, *goal.likelihoods):
+        without = goal.without(item).value()
+        shown = evidence_text({item: evidence[item]}) if item in evidence else f"{item}, uncertain"
         left_out.append({"evidence": shown, "without": without, "change": value - without})
-    schema = {"evidence": pl.String, "without": pl.Float64, "change": pl.Float64}
-    stated = _statement_rows(fit, network, terms, constant, likelihoods, value) if with_statements else []
+    schema = {"evidence": pl.String, **_numbers("without", "change")}
+    stated = _statement_rows(fit, goal, value) if with_statements else []
     return Sensitivity(
         name,
         value,
         parameters,
         pl.DataFrame(left_out, schema=schema).sort(pl.col("change").abs(), descending=True),
-        _findings(fit, network, cpts, terms, constant, likelihoods, excluded),
+        _findings(fit, goal, excluded),
         pl.DataFrame(stated, schema={"place": pl.String, "statement": pl.String, **_numbers("without", "change")}).sort(
             pl.col("change").abs(), descending=True, maintain_order=True
         ),
@@ -242,22 +264,6 @@ def _numbers(*names: str) -> dict[str, Any]:
     import polars as pl
 
     return dict.fromkeys(names, pl.Float64)
-
-
-def _value(
-    network: Network,
-    cpts: BatchedCPTs,
-    terms: Sequence[Term],
-    constant: float,
-    likelihoods: Mapping[str, Numbers],
-    memory_limit: int | None,
-) -> float:
-    total = constant
-    for coefficient, asked in terms:
-        values, log_evidence = answer(network, cpts, asked, likelihoods, memory_limit)
-        require_possible(log_evidence, asked)
-        total += coefficient * float(values.ravel()[0])
-    return total
 
 
 def _fewer(asked: Query, name: str) -> Query:
@@ -280,22 +286,20 @@ class Slopes(NamedTuple):
     evidence: Mapping[str, Numbers]
 
 
-def _slopes(
-    network: Network, cpts: BatchedCPTs, term: Term, likelihoods: Mapping[str, Numbers], memory_limit: int | None
-) -> Slopes:
+def _slopes(goal: Goal, term: Term) -> Slopes:
     """∂/∂θ_k with the other numbers θ_l of the distribution shrinking in proportion: s_k − Σ_{l≠k} θ_l·s_l/(1 − θ_k).
 
     Of two numbers, s_2 − s_1, also where θ_2 = 1.
     """
     coefficient, asked = term
-    values, log_evidence = answer(network, cpts, asked, likelihoods, memory_limit)
-    unit = float(log_evidence[0])
-    together = derivatives(network, cpts, asked, likelihoods, log_unit=unit)
-    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions), likelihoods, log_unit=unit)
+    network, cpts = goal.network, goal.cpts
+    probability, unit = goal.probability(asked)
+    together = derivatives(network, cpts, asked, goal.likelihoods, log_unit=unit)
+    alone = derivatives(network, cpts, Query({}, asked.evidence, asked.interventions), goal.likelihoods, log_unit=unit)
     joint, evidence = (
         {name: _along(slope[0], network.cpt_array(name)) for name, slope in each.items()} for each in (together, alone)
     )
-    return Slopes(coefficient, float(values.ravel()[0]), joint, evidence)
+    return Slopes(coefficient, probability, joint, evidence)
 
 
 def _along(slope: Numbers, cpt: Numbers) -> Numbers:
@@ -305,16 +309,10 @@ def _along(slope: Numbers, cpt: Numbers) -> Numbers:
     return np.where(cpt < 1.0, slope - others, 0.0)
 
 
-def _parameter_rows(
-    fit: Fit,
-    network: Network,
-    cpts: BatchedCPTs,
-    terms: Sequence[Term],
-    constant: float,
-    likelihoods: Mapping[str, Numbers],
-) -> list[dict[str, Any]]:
+def _parameter_rows(fit: Fit, goal: Goal) -> list[dict[str, Any]]:
     """By how much the answer changes with each number of each CPT, where it changes at all."""
-    slopes = [_slopes(network, cpts, term, likelihoods, fit.memory_limit) for term in terms]
+    network = goal.network
+    slopes = [_slopes(goal, term) for term in goal.terms]
     posterior = fit.posterior if isinstance(fit.posterior, PosteriorResult) and not why_no_interval(fit) else None
     deviations = {} if fit.posterior is None or why_no_interval(fit) else fit.posterior.deviations
     rows = []
@@ -337,7 +335,7 @@ def _parameter_rows(
                 deviation = float(deviations[name][place]) if name in deviations else 0.0
                 row |= {"deviation": deviation, "contribution": abs(float(change[place])) * deviation}
                 reach = (0.0, 0.0) if ends is None else tuple(float(end[place] - cpt[place]) for end in ends)
-                low, high = (constant + _moved(slopes, name, place, step) for step in reach)
+                low, high = (goal.constant + _moved(slopes, name, place, step) for step in reach)
                 row |= {"at_low": low, "at_high": high}
             rows.append(row)
     return rows
@@ -357,30 +355,23 @@ def _moved(slopes: Sequence[Slopes], name: str, place: tuple[int, ...], step: fl
 # Findings and statements ----------------------------------------------------------------------------------------------
 
 
-def _findings(
-    fit: Fit,
-    network: Network,
-    cpts: BatchedCPTs,
-    terms: Sequence[Term],
-    constant: float,
-    likelihoods: Mapping[str, Numbers],
-    excluded: Sequence[str] | frozenset[str],
-) -> pl.DataFrame:
+def _findings(fit: Fit, goal: Goal, excluded: frozenset[str]) -> pl.DataFrame:
     """The answer for every state of every variable that is not known: P(x | e, v) = P(v | x, e)·P(x | e) / P(v | e)."""
     import polars as pl
 
+    network, cpts, likelihoods, limit = goal.network, goal.cpts, goal.likelihoods, goal.memory_limit
     schema = {"variable": pl.String, **_numbers("low", "high"), "low_state": pl.String, "high_state": pl.String}
-    known = {name for _, asked in terms for name in (*asked.targets, *asked.evidence, *asked.interventions)}
+    known = {name for _, asked in goal.terms for name in (*asked.targets, *asked.evidence, *asked.interventions)}
     names = [name for name in fit.network.names if name not in known | {*likelihoods, *excluded}]
-    totals = {name: np.full(len(network.states(name)), constant) for name in names}
+    totals = {name: np.full(len(network.states(name)), goal.constant) for name in names}
     possible = {name: np.ones(len(network.states(name)), dtype=bool) for name in names}
     try:
-        for coefficient, asked in terms:
+        for coefficient, asked in goal.terms:
             given = dict(asked.evidence), dict(asked.interventions), dict(likelihoods)
-            before = marginals(network, cpts, *given, memory_limit=fit.memory_limit)
-            probability = float(answer(network, cpts, asked, likelihoods, fit.memory_limit)[0].ravel()[0])
+            before = marginals(network, cpts, *given, memory_limit=limit)
+            probability, _ = goal.probability(asked)
             seen = {**asked.evidence, **asked.targets}
-            after = marginals(network, cpts, seen, *given[1:], memory_limit=fit.memory_limit) if probability > 0 else {}
+            after = marginals(network, cpts, seen, *given[1:], memory_limit=limit) if probability > 0 else {}
             for name in names:
                 chance = before[name][0]
                 possible[name] &= chance > LEAST_PROBABILITY
@@ -402,14 +393,7 @@ def _findings(
     return found.sort(pl.col("high") - pl.col("low"), descending=True, maintain_order=True)
 
 
-def _statement_rows(
-    fit: Fit,
-    network: Network,
-    terms: Sequence[Term],
-    constant: float,
-    likelihoods: Mapping[str, Numbers],
-    value: float,
-) -> list[dict[str, Any]]:
+def _statement_rows(fit: Fit, goal: Goal, value: float) -> list[dict[str, Any]]:
     """The answer that is learned without each statement, by the fit's own method."""
     problem = fit._problem
     if fit.method == FROM_FILE:
@@ -421,9 +405,8 @@ def _statement_rows(
         solution = learned_without(problem, [reference.number])
         if solution is None:
             continue
-        other = {name: cpt for name, cpt in solution.cpts.items() if name in network}
-        cpts = as_batch(network.with_cpts({**network.cpts, **other}))
-        without = _value(network, cpts, terms, constant, likelihoods, fit.memory_limit)
+        other = {name: cpt for name, cpt in solution.cpts.items() if name in goal.network}
+        without = goal._replace(network=goal.network.with_cpts({**goal.network.cpts, **other})).value()
         rows.append(
             {"place": reference.place, "statement": reference.text, "without": without, "change": value - without}
         )

@@ -33,10 +33,17 @@ from credo.model.network import Network, Variable
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import require_level
 from credo.sklearn.additive_target import AdditiveTarget, NumberedFeatures, learn_additive_target
-from credo.sklearn.columns import Column, declared_categories, learn_column, with_thresholds
+from credo.sklearn.columns import (
+    Column,
+    Features,
+    RandomState,
+    TabularMixin,
+    declared_categories,
+    learn_column,
+    with_thresholds,
+)
 from credo.sklearn.effects import DirectionResult, direction_results, effect_curves
 from credo.sklearn.network_target import FitOptions, NetworkTarget, naive_bayes_if_large, rows_of, with_all_parents
-from credo.sklearn.tabular import Features, RandomState, TabularMixin
 from credo.sklearn.target import class_codes, require_fillable_cpt, state_of, stated_directions, with_positive_priors
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Numbers

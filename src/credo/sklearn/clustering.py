@@ -14,8 +14,7 @@ from credo.clustering import Clustering, cluster, unused
 from credo.errors import DataError, OptionError
 from credo.model.state_texts import plain
 from credo.options import EMOptions, checked_whole_number
-from credo.sklearn.columns import declared_categories, learn_column
-from credo.sklearn.tabular import Features, RandomState, TabularMixin
+from credo.sklearn.columns import Features, RandomState, TabularMixin, declared_categories, learn_column
 from credo.statistics.prior import PriorLike
 from credo.types import Indices, Numbers
 

@@ -1,4 +1,4 @@
-"""How the values of a feature become states: learned from the training rows, applied to all later ones."""
+"""What the estimators take: arrays or frames, whose values become states as was learned from the training rows."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from credo.errors import DataError, OptionError, UnknownStateError, listing, suggestion
 from credo.io.categories import read_frame
 from credo.io.column_values import checked_numbers, column_values
-from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, checked_values, text_of
+from credo.io.columns import MISSING, MISSING_TEXTS, Lexicon, checked_values, require_distinct, text_of
 from credo.io.cut_rules import quantile_points
-from credo.io.tables import is_missing
+from credo.io.tables import header_of, is_missing
 from credo.model.cut_points import CutPoints, default_labels
 from credo.model.network import Variable
 from credo.model.state_texts import plain
+from credo.options import resolve_seed
 from credo.types import FrameLike, Indices, Numbers
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 NOTHING_SEEN = "unseen"  # the only state of a feature without a value in the training rows
 
@@ -160,3 +164,42 @@ def _distinct(values: pl.Series) -> tuple[list[object], Indices]:
 
 def _is_missing(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, str) and value.strip() in MISSING_TEXTS)
+
+
+Features = ArrayLike | FrameLike
+# An int, a NumPy Generator, or a RandomState or None as in scikit-learn.
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class TabularMixin:
+    """Input that may be a frame or an array, with texts and missing values."""
+
+    random_state: RandomState
+    _names: list[str]  # of the columns that were learned from
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _frame(self, features: Any, *, reset: bool) -> pl.DataFrame:
+        """The features as a polars frame with texts as names of columns."""
+        if (header := header_of(features)) is not None:
+            require_distinct(header)
+            validate_data(self, features, skip_check_array=True, reset=reset)
+            checked, names = features, header
+        else:
+            checked = validate_data(self, features, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+            names = [f"x{place}" for place in range(checked.shape[1])]
+        if reset:
+            self._names = names
+        # Later features may be an array where a frame was learned from, or the reverse: columns keep their places.
+        return as_frame(checked, self._names)
+
+    def _seed(self) -> int:
+        """The seed that `random_state` means."""
+        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
+            return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return resolve_seed(self.random_state)

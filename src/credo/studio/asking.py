@@ -19,8 +19,7 @@ from credo.model.expansion import expand
 from credo.model.network import Network
 from credo.posterior.draws import MOST_CELLS, MOST_DRAWS
 from credo.questions.decide import Decision
-from credo.questions.evidence import as_given
-from credo.questions.marginals import marginals_given, marginals_of_network
+from credo.questions.marginals import as_given, marginals_given, marginals_of_network
 from credo.questions.next_tests import NOTHING, NextTests
 from credo.questions.question_draws import why_no_interval
 from credo.results.fit_results import Fit

@@ -16,9 +16,9 @@ from credo.constraints.stage_costs import estimating
 from credo.estimation.papers.lbfgs import minimise
 from credo.estimation.solvers import penalised as penalty
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import objective
 from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, train
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block
 from tests.helpers.blocks import block_of
 from tests.helpers.problems import known_network

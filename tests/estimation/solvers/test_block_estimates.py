@@ -6,8 +6,8 @@ import numpy as np
 
 from credo.constraints.constraint_set import LinearConstraint
 from credo.estimation.solvers.block_estimates import BlockEstimate, _made_feasible, solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import Certificate
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, make_block
 
 

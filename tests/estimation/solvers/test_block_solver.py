@@ -11,12 +11,10 @@ from credo import Network
 from credo.constraints.blocks import blocks_of
 from credo.constraints.constraint_set import LinearConstraint
 from credo.constraints.lower import lower
-from credo.estimation.solvers.block_estimates import solve_certified
-from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.block_estimates import most_entropic_points, restricted, solve_certified
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from credo.estimation.solvers.certificate import certify, lower_bound, objective
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.max_entropy import most_entropic_points, restricted
-from credo.estimation.solvers.tasks import Task
 from credo.knowledge import knowledge_for
 from tests.helpers.amounts import amounts
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task, with_constraints

@@ -11,8 +11,8 @@ import pytest
 import credo
 from credo.constraints.blocks import blocks_of
 from credo.constraints.lower import lower
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.tasks import Task
 from credo.knowledge import knowledge_for
 
 

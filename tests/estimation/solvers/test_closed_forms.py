@@ -10,9 +10,8 @@ import pytest
 from credo.constraints.feasibility import InfeasibleError
 from credo.core.closed_forms import BOUNDED_SUMS, CHAIN, GENERAL, NO_CONSTRAINTS, RANGES, SUMS_AGAINST_SUMS
 from credo.estimation.solvers.block_estimates import solve_certified
-from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from credo.estimation.solvers.certificate import certify, objective
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.amounts import amounts
 from tests.helpers.block_tasks import (
     at_most,

@@ -9,9 +9,8 @@ from credo.constraints.constraint_set import LinearConstraint
 from credo.constraints.feasibility import InfeasibleError
 from credo.core.closed_forms import NO_CONSTRAINTS, RANGES
 from credo.estimation.solvers.block_estimates import estimate_blocks, solve_certified
-from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from credo.estimation.solvers.certificate import certify, objective
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, make_block
 
 

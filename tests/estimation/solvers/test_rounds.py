@@ -9,9 +9,8 @@ import pytest
 
 from credo.constraints.feasibility import InfeasibleError
 from credo.estimation.solvers.block_estimates import solve_certified
-from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from credo.estimation.solvers.certificate import certify, objective
-from credo.estimation.solvers.tasks import Task
 from tests.helpers.block_tasks import at_most, general_task, large_task, make_block, soft_task
 
 

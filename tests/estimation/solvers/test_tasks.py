@@ -10,8 +10,8 @@ import pytest
 
 import credo
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.block_solver import Task, merged_task
 from credo.estimation.solvers.certificate import objective
-from credo.estimation.solvers.tasks import Task, merged_task
 from tests.helpers.block_tasks import at_most, general_task, make_block, soft_task
 
 
@@ -21,7 +21,7 @@ def test_the_same_optimum(monkeypatch: pytest.MonkeyPatch, make: object) -> None
     generator = np.random.default_rng(8)
     tasks = [make(generator) for _ in range(60)]  # type: ignore[operator]
     plain = solve_certified(tasks)
-    monkeypatch.setattr("credo.estimation.solvers.tasks.MERGED_STATES", 1)
+    monkeypatch.setattr("credo.estimation.solvers.block_solver.MERGED_STATES", 1)
     assert any(merged_task(task) is not None for task in tasks)
     for one, other in zip(plain, solve_certified(tasks), strict=True):
         assert other.certificate.holds == one.certificate.holds

@@ -26,8 +26,8 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.products import with_products
-from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.types import Indices, Numbers
 

@@ -36,8 +36,8 @@ from credo.estimation.papers.penalised_statements import joined_block
 from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import DEFAULT_WEIGHT
 from credo.estimation.solution import UNIFORM, Solution, no_data_finding
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.penalised import FEASIBLE, PENALTY_GROWTH, ROUNDS, PenalisedObjective
-from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.io.dataset import Dataset
 from credo.statistics.inference.expected_counts import (

@@ -34,8 +34,8 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import soft_statements_ignored
 from credo.estimation.solution import Solution, violated_findings
 from credo.estimation.solvers.block_estimates import BlockEstimate, estimate_blocks, solve_certified, with_most_entropy
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.products import with_products
-from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.types import Numbers
 

@@ -35,9 +35,9 @@ from credo.estimation.problem import Problem
 from credo.estimation.soft_weight import choose_soft_weight
 from credo.estimation.solution import Solution, no_data_findings, where
 from credo.estimation.solvers.block_estimates import solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import Certificate, certify
 from credo.estimation.solvers.penalised import FEASIBLE, PenalisedObjective, TrainedBlock, train
-from credo.estimation.solvers.tasks import Task
 from credo.findings import Finding
 from credo.model.network import Network
 from credo.statistics.counts import Counts

@@ -10,15 +10,22 @@ from typing import NamedTuple
 import numpy as np
 
 from credo.constraints.blocks import Block, starts_of
+from credo.constraints.constraint_set import LinearConstraints
 from credo.constraints.feasibility import NONE, InfeasibleError, interior_of
-from credo.core.block_program import VIOLATION_LIMIT
+from credo.core.block_program import VIOLATION_LIMIT, restrict
 from credo.core.closed_forms import BOUNDED_SUMS, CHAIN, GENERAL, NO_CONSTRAINTS, RANGES, SUMS_AGAINST_SUMS
-from credo.estimation.solvers.block_solver import solve_tasks
-from credo.estimation.solvers.certificate import Certificate, certify
+from credo.estimation.solvers.block_solver import (
+    MERGED_STATES,
+    Point,
+    Task,
+    idle_solver,
+    merged_tasks,
+    solve_tasks,
+    widest_of,
+)
+from credo.estimation.solvers.certificate import Certificate, certify, hard_violation
 from credo.estimation.solvers.clarabel import solve_with_clarabel
-from credo.estimation.solvers.max_entropy import most_entropic_points
-from credo.estimation.solvers.tasks import Point, Task, merged_tasks
-from credo.types import Indices, Numbers
+from credo.types import Flags, Indices, Numbers
 
 # Which solver took a block, in words for findings.
 SOLVERS = {
@@ -178,3 +185,65 @@ def with_most_entropy(estimates: list[BlockEstimate]) -> list[BlockEstimate]:
         if certificate.holds or not each.certificate.holds:  # else among the optima one point is as good as another
             changed[k] = each._replace(theta=other[0], certificate=certificate)
     return changed
+
+
+# Distributions without data -------------------------------------------------------------------------------------------
+
+
+def most_entropic_points(
+    blocks: Sequence[Block], free: Sequence[Indices], thetas: Sequence[Numbers]
+) -> list[tuple[Numbers, float] | None]:
+    """θ of each block with its `free` distributions at maximum entropy, and what that violates; None if not found."""
+    if not blocks:
+        return []
+    found: list[tuple[Numbers, float] | None] = [None] * len(blocks)
+    wide = [k for k, block in enumerate(blocks) if widest_of(block) >= MERGED_STATES]
+    others = sorted(set(range(len(blocks))) - set(wide))
+    with idle_solver() as solver:
+        for k in others:
+            theta, converged, violation = solver.most_entropic(
+                blocks[k].distributions, blocks[k].linear, free[k], thetas[k]
+            )
+            found[k] = (theta, violation) if converged else None
+    # Those that are solved with equal states merged.
+    parts = [restricted(blocks[k], free[k], thetas[k]) for k in wide]
+    tasks, expanded = merged_tasks([Task(part, np.zeros(part.size), np.ones(part.size)) for part in parts])
+    for number, (k, point) in enumerate(zip(wide, solve_tasks(tasks), strict=True)):
+        if point.converged:
+            theta = thetas[k].copy()
+            theta[_parameters_of(blocks[k], free[k])] = expanded(number, point.theta)
+            found[k] = (theta, hard_violation(blocks[k], theta))
+    return found
+
+
+def restricted(block: Block, distributions: Indices, theta: Numbers) -> Block:
+    """The block with all but these distributions held at θ; soft constraints may stay as violated as they are."""
+    linear = block.linear
+    starts, numbers, *columns = restrict(block.distributions, linear, distributions, theta)
+    first, indices, coefficients, bounds = columns
+    hard = np.full(len(numbers), np.nan)
+    constraints = LinearConstraints(
+        first,
+        indices,
+        coefficients,
+        bounds,
+        linear.statements[numbers],
+        linear.equality[numbers],
+        hard,
+        linear.scales[numbers],
+    )
+    return Block(
+        tuple(block.configurations[d] for d in distributions.tolist()),
+        block.parameters[_parameters_of(block, distributions)],
+        starts,
+        np.repeat(np.arange(len(distributions)), np.diff(starts)),
+        constraints,
+        block.constraint_numbers[numbers],
+    )
+
+
+def _parameters_of(block: Block, distributions: Indices) -> Flags:
+    """Which parameters belong to these distributions."""
+    inside = np.zeros(len(block.distributions) - 1, dtype=np.bool_)
+    inside[distributions] = True
+    return np.asarray(inside[block.distribution_of])

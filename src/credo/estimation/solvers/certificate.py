@@ -12,7 +12,7 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.core.block_program import GAP_LIMIT, VIOLATION_LIMIT, BlockProgram
 from credo.core.block_program import relative_gap as relative_gap
-from credo.estimation.solvers.tasks import Task
+from credo.estimation.solvers.block_solver import Task
 from credo.types import Numbers
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from credo.core.closed_forms import GENERAL
+from credo.estimation.solvers.block_solver import Point, Task
 from credo.estimation.solvers.certificate import certify
-from credo.estimation.solvers.tasks import Point, Task
 from credo.types import Indices, Numbers
 
 LEAST_SUM = 0.5  # of a distribution in an answer; each sums to one up to the tolerance of the solver

@@ -15,9 +15,8 @@ import numpy as np
 from credo.constraints.blocks import Block
 from credo.constraints.feasibility import InfeasibleError, interior_of
 from credo.core.softmax_penalty import SoftmaxPenalty
-from credo.estimation.solvers.block_solver import solve_tasks
+from credo.estimation.solvers.block_solver import Task, solve_tasks
 from credo.estimation.solvers.certificate import Certificate, certify
-from credo.estimation.solvers.tasks import Task
 from credo.types import Flags, Numbers
 
 FEASIBLE = 1e-6  # a violation that ends the rounds of a growing ω

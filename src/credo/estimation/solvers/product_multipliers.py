@@ -22,6 +22,7 @@ import numpy as np
 
 from credo.core.block_program import VIOLATION_LIMIT
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified, with_most_entropy
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import (
     Certificate,
     hard_violation,
@@ -29,7 +30,6 @@ from credo.estimation.solvers.certificate import (
     objective,
     relative_gap,
 )
-from credo.estimation.solvers.tasks import Task
 from credo.types import Flags, Numbers
 
 STEPS, HALVINGS = 40, 12

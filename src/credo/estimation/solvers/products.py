@@ -26,10 +26,10 @@ from credo.constraints.feasibility import InfeasibleError, Interior, interior_of
 from credo.constraints.product_feasibility import product_finding
 from credo.constraints.program import Program
 from credo.estimation.solvers.block_estimates import BlockEstimate, solve_certified
+from credo.estimation.solvers.block_solver import Task
 from credo.estimation.solvers.certificate import Certificate, certify, lower_bound, objective, relative_gap
 from credo.estimation.solvers.penalised import train
 from credo.estimation.solvers.product_multipliers import optimum_by_multipliers
-from credo.estimation.solvers.tasks import Task
 from credo.types import Numbers
 
 STARTS = 8
