@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr
 
 import credo
 from fuzz.kind import Input, Kind
@@ -60,18 +60,18 @@ def ranked(recipe: dict[str, Any]) -> np.ndarray:
     sizes, states = [len(each) for each in recipe["parents"].values()], len(recipe["child"])
     weights, found = recipe["weights"], np.empty((*sizes, states))
     for configuration in product(*map(range, sizes)):
-        masses = []
+        means = []
         for steps in product(range(POINTS), repeat=len(sizes)):
             at = [(c + (k + 0.5) / POINTS) / size for c, k, size in zip(configuration, steps, sizes, strict=True)]
             at = [1.0 - x if no else x for x, no in zip(at, recipe["negated"], strict=True)]
             if recipe["kind"] == "mean":
-                mean = sum(w * x for w, x in zip(weights, at, strict=True)) / sum(weights)
+                means.append(sum(w * x for w, x in zip(weights, at, strict=True)) / sum(weights))
             else:
                 each = [(w * x + sum(at) - x) / (w + len(at) - 1) for w, x in zip(weights, at, strict=True)]
-                mean = max(each) if recipe["kind"] == "max" else min(each)
-            cumulative = stats.norm.cdf(np.linspace(0, 1, states + 1), mean, recipe["spread"])
-            masses.append(np.diff(cumulative) / (cumulative[-1] - cumulative[0]))
-        found[configuration] = np.mean(masses, axis=0)
+                means.append(max(each) if recipe["kind"] == "max" else min(each))
+        cumulative = ndtr((np.linspace(0, 1, states + 1) - np.array(means)[:, None]) / recipe["spread"])
+        masses = np.diff(cumulative, axis=1) / (cumulative[:, -1:] - cumulative[:, :1])
+        found[configuration] = masses.mean(axis=0)
     return found
 
 
