@@ -338,3 +338,12 @@ def test_a_check_names_the_row_that_contradicts_a_gate() -> None:
     assert "row 3 has" in " ".join(str(check).split())
     assert not credo.check(text, data=data.head(2)).contradicted
     assert not credo.check(f"{text} with confidence 0.9", data=data).contradicted
+
+
+def test_draws_of_the_rate_of_an_input_follow_what_is_seen_of_the_gate() -> None:
+    text = TREE + "P(pump2=yes) = 0.5\nP(valve=yes) = 0"
+    rows = pl.DataFrame({"top": ["yes"] * 100 + ["no"] * 300})
+    fit = credo.fit(text, rows, method="posterior")
+    answer = fit.query("P(pump1=yes)")
+    assert answer.probability == pytest.approx(0.5, abs=0.05)
+    assert 0.35 < answer.interval[0] < answer.interval[1] < 0.65

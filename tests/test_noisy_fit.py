@@ -300,3 +300,16 @@ def test_causes_without_effect_in_a_file_keep_having_none(tmp_path: Path) -> Non
     assert stated.query("P(top=failed | a=ok, b=ok)").probability > 0.05
     again = credo.fit(fit.network, rows, fit.knowledge)
     assert len(again.knowledge) == len(fit.knowledge) == 2
+
+
+@pytest.mark.parametrize("ending", ["", " with general effects"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_draws_of_a_noisy_family_follow_what_is_seen_of_its_variable(ending: str, missing: float) -> None:
+    states = {"flu": ["no", "yes"], "cold": ["no", "yes"], "fever": ["no", "yes"]}
+    fever = [[[1.0, 0.0], [0.763, 0.237]], [[0.384, 0.616], [0.293, 0.707]]]
+    cpts = {"flu": [0.6, 0.4], "cold": [0.6, 0.4], "fever": fever}
+    truth = credo.Network(states, {"fever": ["flu", "cold"]}, cpts)
+    rows = with_missing_values(truth.sample(500, seed=1), missing, 2) if missing else truth.sample(500, seed=1)
+    fit = credo.fit(truth.without_cpts(), rows, f"fever is noisy-or of {{flu}}, {{cold}}{ending}", method="posterior")
+    assert fit.status is credo.Status.AVERAGED
+    np.testing.assert_allclose(fit.network.cpt_array("fever"), fever, atol=0.08)

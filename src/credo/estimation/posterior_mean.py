@@ -48,11 +48,12 @@ def incomplete_rows(problem: Problem, rows: Incomplete) -> IncompleteRows:
     places = np.concatenate(
         [np.zeros(0, dtype=np.int64), *(np.arange(own.size)[own.slice_of(name)] for name in problem.layout.names)]
     )
-    known = own.pack(
+    network, learned = problem.model.network, set(problem.model.names)
+    known = own.pack(  # what is fixed or follows from a form as it is, such as the gate of a noisy family
         {
-            name: problem.model.network.cpt_array(name)
-            if name in problem.model.kept
-            else np.full(problem.model.network.shape(name), 1.0 / len(problem.model.network.states(name)))
+            name: network.cpt_array(name)
+            if name in network.cpts and name not in learned
+            else np.full(network.shape(name), 1.0 / len(network.states(name)))
             for name in own.names
         }
     )
