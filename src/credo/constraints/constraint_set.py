@@ -11,8 +11,10 @@ import numpy as np
 
 from credo.constraints.boundaries import network_constraint_without_room, without_room
 from credo.errors import OptionError
+from credo.knowledge.query import Query
 from credo.model.expansion import Expansion
 from credo.model.layout import Layout
+from credo.model.network import Network
 from credo.tolerances import EQUALITY_SHARE, EQUALITY_WIDTH
 from credo.types import Flags, Indices, Numbers
 
@@ -311,6 +313,24 @@ class NetworkProbability:
 
     events: tuple[tuple[str, tuple[int, ...]], ...]
     conditions: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, asked: Query, network: Network) -> NetworkProbability:
+        """What a question asks for, in a canonical form."""
+
+        def places(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, tuple[int, ...]]]:
+            for name, states in sorted(given.items()):
+                yield name, tuple(sorted(map(network.states(name).index, states)))
+
+        return cls(tuple(places(asked.targets)), tuple(places(asked.evidence)))
+
+    def question(self, network: Network) -> Query:
+        """The question that asks for it."""
+
+        def labelled(places: Sequence[tuple[str, tuple[int, ...]]]) -> dict[str, tuple[str, ...]]:
+            return {name: tuple(network.states(name)[state] for state in states) for name, states in places}
+
+        return Query(labelled(self.events), labelled(self.conditions))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from credo.knowledge.evidence import (
     equivalent_cases,
 )
 from credo.knowledge.expressions import Probability
-from credo.knowledge.names import states_given
 from credo.knowledge.network_names import is_cpt_entry
+from credo.knowledge.query import query_of
 from credo.knowledge.statements import Statement
 from credo.model.expansion import Expansion
 from credo.model.network import Network
@@ -125,7 +125,7 @@ def _records(statement: Evidence, number: int, expansion: Expansion) -> Iterator
         are_all = isinstance(statement, ExpertNumber) and statement.is_all
         yield Cases(variable, _configuration(probability, original), ordered, number, believed, are_all)
         return
-    asked = tuple(network_probability(replace(probability, states=each), original) for each in states)
+    asked = tuple(NetworkProbability.of(query_of(replace(probability, states=each)), original) for each in states)
     if isinstance(statement, Study):
         yield CountEvidence(asked, counts, number, statement.variation, statement.is_learned)
     else:
@@ -158,20 +158,6 @@ def _configuration(probability: Probability, network: Network) -> int:
     return number
 
 
-def network_probability(probability: Probability, network: Network) -> NetworkProbability:
-    """P(…) by the positions of states."""
-
-    def positions(name: str, states: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted(network.states(name).index(str(state)) for state in states))
-
-    events = sorted(
-        (str(name), positions(str(name), states))
-        for name, states in ((probability.variable, probability.states), *probability.further)
-    )
-    conditions = sorted((str(name), positions(str(name), states_given(state))) for name, state in probability.given)
-    return NetworkProbability(tuple(events), tuple(conditions))
-
-
 def _log_ratio(statement: EffectStudy, number: int, network: Network) -> LogRatioEvidence:
     width = 2.0 * NormalDist().inv_cdf(0.5 + statement.level / 2.0)
     estimate, low, high = statement.estimate, statement.low, statement.high
@@ -179,8 +165,8 @@ def _log_ratio(statement: EffectStudy, number: int, network: Network) -> LogRati
         estimate, low, high = log(estimate), log(low), log(high)
     return LogRatioEvidence(
         statement.measure,
-        network_probability(statement.first, network),
-        network_probability(statement.second, network),
+        NetworkProbability.of(query_of(statement.first), network),
+        NetworkProbability.of(query_of(statement.second), network),
         estimate,
         (high - low) / width,
         number,

@@ -176,7 +176,7 @@ def _condition(term: Probability, chosen: Mapping[str, str], network: Network) -
 def _event(term: Probability, condition: Event) -> Event:
     """What P(…) is the probability of, together with its condition."""
     found = dict(condition)
-    for name, states in ((term.variable, term.states), *term.further):
+    for name, states in term.events:
         own = frozenset(map(str, states))
         found[str(name)] = own & found.get(str(name), own)
     return found

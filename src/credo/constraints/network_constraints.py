@@ -17,8 +17,8 @@ from credo.constraints.noisy_families import alone_term
 from credo.constraints.separation import separated_network_constraint
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Linear, Probability
-from credo.knowledge.names import states_given
 from credo.knowledge.network_names import each_of, is_cpt_entry
+from credo.knowledge.query import query_of
 from credo.knowledge.statements import Approximation, Comparison
 from credo.model.expansion import Expansion
 from credo.tolerances import DECIMAL_ROUNDING
@@ -131,8 +131,7 @@ def _scaled(given: NetworkConstraint) -> NetworkConstraint:
 def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, chosen: Mapping[str, str]) -> list[Key]:
     """The parameters whose sum P(…) is, or the one probability that depends on several CPTs."""
     original, network = expansion.original, expansion.network
-    each = each_of(term, original)
-    given = {str(name): states_given(state) for name, state in term.given} | {name: (chosen[name],) for name in each}
+    asked = query_of(term, {name: chosen[name] for name in each_of(term, original)})
     effects = expansion.effects.get(str(term.variable), ())
     owner = None
     if term.alone:
@@ -141,14 +140,6 @@ def _keys(builder: ConstraintBuilder, term: Probability, expansion: Expansion, c
         owner = effects[0] if effects else str(term.variable)
     if owner is not None:
         family = builder.family(owner)
-        base = family.base([(name, states[0]) for name, states in given.items()])
+        base = family.base([(name, states[0]) for name, states in asked.evidence.items()])
         return [base + family.states[str(state)] for state in term.states]
-
-    def positions(name: str, states: tuple[str, ...]) -> tuple[int, ...]:
-        return tuple(sorted(network.states(name).index(str(state)) for state in states))
-
-    events = sorted(
-        (str(name), positions(str(name), states)) for name, states in ((term.variable, term.states), *term.further)
-    )
-    conditions = sorted((name, positions(name, states)) for name, states in given.items())
-    return [NetworkProbability(tuple(events), tuple(conditions))]
+    return [NetworkProbability.of(asked, network)]

@@ -140,7 +140,7 @@ def standard_form(term: Probability, network: Network) -> tuple[Probability, boo
     """
     events = [
         (str(name), tuple(state for state in network.states(str(name)) if state in set(map(str, states))))
-        for name, states in ((term.variable, term.states), *term.further)
+        for name, states in term.events
     ]
     (variable, states), *further = sorted(events)
     is_reversed = not further and not term.alone and network.states(variable)[0] in states
@@ -182,8 +182,7 @@ def _impossible_parts(
     for term, ranges in by_probability.items():
         if term.alone:
             continue
-        events = {str(term.variable): frozenset(map(str, term.states))}
-        events |= {str(name): frozenset(map(str, states)) for name, states in term.further}
+        events = {str(name): frozenset(map(str, states)) for name, states in term.events}
         given = term.given, term.each
         for number, (low, high) in ranges.items():
             bounded.append((events, given, number, (low, high)))

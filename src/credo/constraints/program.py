@@ -81,18 +81,16 @@ class Program:
         import highspy
 
         self._highs.changeColsCost(self.block.size, self._columns, -objective)
-        self._highs.run()
-        status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
-            return None
-        if status != highspy.HighsModelStatus.kOptimal:
-            self._highs.clearSolver()  # a bad basis: once more from the start
+        for _ in range(2):
             self._highs.run()
             status = self._highs.getModelStatus()
             if status == highspy.HighsModelStatus.kInfeasible:
                 return None
-            if status != highspy.HighsModelStatus.kOptimal:
-                raise ArithmeticError(f"HiGHS ended a linear program of {self.block.size} parameters with {status}.")
+            if status == highspy.HighsModelStatus.kOptimal:
+                break
+            self._highs.clearSolver()  # a bad basis: once more from the start
+        else:
+            raise ArithmeticError(f"HiGHS ended a linear program of {self.block.size} parameters with {status}.")
         solution = self._highs.getSolution()
         point = np.asarray(solution.col_value, dtype=np.float64)
         multipliers = np.abs(np.asarray(solution.row_dual, dtype=np.float64)[self._first_constraint :])

@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """The additive base of a CPT whose configurations are rows of a table, so that effects are columns of numbers.
 
 It is the base of `additive_base.py`, with its widths, its hedges and its updates; only the effects differ. A
@@ -82,10 +83,7 @@ class AdditiveColumns(AdditiveBase):
     @cython.exceptval(check=False)
     def compute_linear(self) -> cython.void:
         """Σ X·a of each configuration, where widths are computed."""
-        p: cython.Py_ssize_t
         u: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        step: cython.double
         for j in range(self.configurations):
             self.linear[j] = 0.0
         for p in range(self.parents):
@@ -100,9 +98,7 @@ class AdditiveColumns(AdditiveBase):
     @cython.exceptval(check=False)
     def rows_density(self, linear: cython.pointer(cython.const[cython.double])) -> cython.double:
         """log p(N | base) of two states, whose log-odds are `linear` and an intercept."""
-        i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        odds: cython.double
         intercept: cython.double = self.intercept * self.widths[0] * (self.x[1] - self.x[0])
         width: cython.double = self.scores[1] - self.scores[0]
         free: cython.double = 0.5 * (1.0 - self.follows)
@@ -131,8 +127,6 @@ class AdditiveColumns(AdditiveBase):
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        u: cython.Py_ssize_t
-        g: cython.Py_ssize_t
         one: cython.int
         K: cython.Py_ssize_t = self.states
         rests: cython.Py_ssize_t = K + self.increments
@@ -141,11 +135,8 @@ class AdditiveColumns(AdditiveBase):
         by_scale: cython.double = 0.0
         by_slopes: cython.double
         by_rests: cython.double
-        width: cython.double
-        mass: cython.double
         total: cython.double
         highest: cython.double
-        chance: cython.double
         a: cython.double
         free_pull: cython.double = 0.0
         base_pull: cython.double = 0.0
@@ -272,8 +263,6 @@ class AdditiveColumns(AdditiveBase):
     @cython.exceptval(check=False)
     def flip_signs(self) -> cython.void:
         """Switch influences that may be wrong on or off."""
-        p: cython.Py_ssize_t
-        i: cython.int
         if self.states > 2:
             return
         self.density()
@@ -288,20 +277,13 @@ class AdditiveColumns(AdditiveBase):
     def toggle(self, p: cython.Py_ssize_t) -> cython.void:
         """See the beginning of this file; needs widths, shares and `linear`, which it keeps up to date."""
         u: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         K: cython.Py_ssize_t = self.states
         first: cython.Py_ssize_t = self.first_increment[p]
         last: cython.Py_ssize_t = self.first_increment[p + 1]
         sign: cython.double = self.stated[p]
         was_on: cython.bint = self.sign[p] != 0
-        change: cython.double
-        on: cython.double
-        value: cython.double
-        turned: cython.double
         against: cython.double
         log_chance: cython.double = 0.0
-        ratio: cython.double
         turns: cython.bint
         for j in range(self.configurations):
             self.trial[j] = self.linear[j]
@@ -349,7 +331,6 @@ class AdditiveColumns(AdditiveBase):
 
     def current(self):
         """c (states,), a (increments,), e (increments, states), π, and whether a feature has the stated sign."""
-        p: cython.Py_ssize_t
         K: cython.Py_ssize_t = self.states
         agrees = np.zeros(self.parents, np.int32)
         with cython.nogil:

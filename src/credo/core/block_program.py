@@ -85,9 +85,6 @@ class BlockProgram:
         soft_weight,
     ):
         """Take over a block whose columns have types; entropies and costs are zero where they are empty."""
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        d: cython.Py_ssize_t
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = weights.shape[0]
         m: cython.Py_ssize_t = bounds.shape[0]
@@ -134,7 +131,6 @@ class BlockProgram:
                 self.distribution_of[i] = d
         self.distribution_starts[k] = n
 
-        largest: cython.double
         for j in range(m):
             largest = 0.0
             self.starts[j] = starts[j]
@@ -169,15 +165,10 @@ class BlockProgram:
         Each has the entropy one. Constraints may stay as violated as they are at θ, up to `allowed`: they may be soft,
         or off by rounding. Beyond that soft ones are as hard as the others.
         """
-        d: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         m: cython.Py_ssize_t = 0
         entries: cython.Py_ssize_t = 0
-        value: cython.double
-        outside: cython.double
         self.reserve_like(whole)
         for i in range(whole.parameters):
             whole.place[i] = -1
@@ -221,8 +212,6 @@ class BlockProgram:
 
     def load_point(self, theta: cython.const[cython.double][:], multipliers: cython.const[cython.double][:]):
         """Take over a point and its multipliers, in the units of the block."""
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         if theta.shape[0] != self.parameters or multipliers.shape[0] != self.constraints:
             raise ValueError("The point has not as many numbers as the block.")
         for i in range(self.parameters):
@@ -235,8 +224,6 @@ class BlockProgram:
         theta, multipliers = np.empty(self.parameters), np.empty(self.constraints)
         theta_out: cython.double[::1] = theta
         multipliers_out: cython.double[::1] = multipliers
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         for i in range(self.parameters):
             theta_out[i] = self.theta[i]
         for j in range(self.constraints):
@@ -397,7 +384,6 @@ def _check(
     coefficients: cython.Py_ssize_t,
 ):
     """Raise an error where starts or indices lead out of their arrays: compiled loops believe them."""
-    k: cython.Py_ssize_t
     wrong: cython.bint = distributions.shape[0] == 0 or starts.shape[0] == 0 or coefficients != indices.shape[0]
     if not wrong:
         wrong = distributions[0] != 0 or distributions[distributions.shape[0] - 1] != parameters

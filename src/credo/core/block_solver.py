@@ -109,7 +109,6 @@ class BlockBatch:
         theta = np.asarray(self.theta)
         multipliers = np.asarray(self.multipliers)
         found = []
-        k: cython.Py_ssize_t
         d: cython.Py_ssize_t
         for k in range(self.count):
             unseen = NO_DISTRIBUTIONS
@@ -159,7 +158,6 @@ def joined(arrays: list) -> tuple:
     """The arrays one after the other, and where each begins and the last one ends."""
     ends = np.zeros(len(arrays) + 1, dtype=np.int64)
     into: int64_t[::1] = ends
-    k: cython.Py_ssize_t
     at: cython.Py_ssize_t = 0
     for k in range(len(arrays)):
         at += len(arrays[k])
@@ -225,8 +223,6 @@ class BlockSolver:
     ):
         """Solve some of the blocks; where that is asked for, distributions without data are put at maximum entropy."""
         program = self.program
-        k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         for k in range(first, last):
             if k % BETWEEN_SIGNALS == 0:
                 PyErr_CheckSignals()
@@ -263,7 +259,6 @@ class BlockSolver:
     @cython.cfunc
     def find_unseen(self, program: BlockProgram, marks: uint8_t[::1], at: cython.Py_ssize_t):
         """Number and mark the distributions without any weight."""
-        d: cython.Py_ssize_t
         i: cython.Py_ssize_t
         if program.distributions > self.unseen.shape[0]:
             self.unseen = np.empty(2 * program.distributions, dtype=np.int64)
@@ -284,7 +279,6 @@ class BlockSolver:
         This is the optimum where those find room. Where they do not, the constraints that prove it come first too.
         """
         iterations: cython.Py_ssize_t = 0
-        shape: cython.int
         for _ in range(ATTEMPTS):
             if not self.solve_in_rounds(program, self.needed, use_closed_forms, True):
                 break
@@ -329,7 +323,6 @@ class BlockSolver:
     @cython.cfunc
     @cython.exceptval(check=False)
     def take_part(self, program: BlockProgram) -> cython.void:
-        i: cython.Py_ssize_t
         for i in range(program.parameters):
             if program.place[i] >= 0:
                 program.theta[i] = self.part.theta[program.place[i]]
@@ -387,7 +380,6 @@ class BlockSolver:
     ) -> cython.bint:
         """Solve under the constraints that matter so far, and add those that this violates, until none is."""
         few = self.few
-        d: cython.Py_ssize_t
         conflicting: cython.bint = False
         self.interior_point.conflicting = False
         if not needed.start(program, without_unseen):

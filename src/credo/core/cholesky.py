@@ -119,13 +119,11 @@ class SparseFactors:
 
     def set_entries(self, values: cython.const[cython.double][:]):
         """The values of the pairs, in the order in which these were given."""
-        k: cython.Py_ssize_t
         for k in range(values.shape[0]):
             self.entries[self.entry_at[k]] = values[k]
 
     def _set_pattern(self, rows: int64_t[::1], columns: int64_t[::1]):
         """The upper triangle, by columns, in elimination order, with the diagonal last in each column."""
-        k: cython.Py_ssize_t
         size: cython.Py_ssize_t = self.size
         place: int64_t[::1] = np.empty(size, dtype=np.int64)
         starts: int64_t[::1] = np.zeros(size + 1, dtype=np.int64)
@@ -161,7 +159,6 @@ class SparseFactors:
         mark: int64_t[::1] = np.zeros(size, dtype=np.int64)
         counts: int64_t[::1] = np.zeros(size, dtype=np.int64)
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         p: cython.Py_ssize_t
         with cython.nogil:
             for j in range(size):
@@ -176,7 +173,6 @@ class SparseFactors:
                         i = parent[i]
         tail: cython.Py_ssize_t = size
         filled: int64_t = 0
-        length: cython.Py_ssize_t
         for length in range(1, size + 1):
             filled += counts[size - length]
             if length >= LEAST_TAIL and filled >= DENSE_ENOUGH * 0.5 * length * (length - 1):
@@ -285,18 +281,12 @@ def minimum_degree(size: cython.Py_ssize_t, rows: cython.const[int64_t][:], colu
     factors at most. Unknown i has `plain[i]` neighbours in the matrix, at the front of its room, and `held[i]` elements
     at the back; `members` has the unknowns of elements. An element is absorbed by the next one that contains it.
     """
-    i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    a: cython.Py_ssize_t
     p: cython.Py_ssize_t
     e: cython.Py_ssize_t
-    first: cython.Py_ssize_t
     kept: cython.Py_ssize_t
-    count: cython.Py_ssize_t
     least: cython.Py_ssize_t = 0
     filled: cython.Py_ssize_t = 0
-    degree: cython.Py_ssize_t
     room: int64_t[::1] = np.zeros(size + 1, dtype=np.int64)
     for k in range(rows.shape[0]):
         room[rows[k] + 1] += 1

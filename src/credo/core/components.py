@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Loops that make rows unique and divide them into components of hidden variables."""
 
 import cython
@@ -17,14 +18,8 @@ def unique_rows(codes: cython.const[Code][:, :], weights: cython.const[cython.do
     """
     rows: cython.Py_ssize_t = codes.shape[0]
     columns: cython.Py_ssize_t = codes.shape[1]
-    row: cython.Py_ssize_t
-    column: cython.Py_ssize_t
-    entry: cython.Py_ssize_t
     entries: cython.Py_ssize_t = 0
-    key: uint64_t
-    at: uint64_t
     mask: uint64_t
-    is_same: cython.bint
     slots: int64_t[::1] = np.full(1024, -1, dtype=np.int64)
     hashes: uint64_t[::1] = np.empty(1024, dtype=np.uint64)
     first: int64_t[::1] = np.empty(1024, dtype=np.int64)
@@ -102,19 +97,15 @@ def group_components(
     The last two arrays say which evaluations each distinct row needs: row r those from `part_starts[r]` on.
     """
     variables: cython.Py_ssize_t = backward.shape[0]
-    number: cython.Py_ssize_t
     row: cython.Py_ssize_t
     hidden: cython.Py_ssize_t
     v: cython.Py_ssize_t
     i: cython.Py_ssize_t
     c: cython.Py_ssize_t
-    root: cython.Py_ssize_t
     length: cython.Py_ssize_t
     families: cython.Py_ssize_t
-    evaluation: cython.Py_ssize_t
     components: cython.Py_ssize_t
     needed: cython.Py_ssize_t = 0  # evaluations of all rows so far
-    member: int64_t
     cell: int64_t
     live: int8_t[::1] = np.empty(variables, dtype=np.int8)
     above: int64_t[::1] = np.empty(variables, dtype=np.int64)

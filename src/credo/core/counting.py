@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """The loop that counts all families in one pass over the rows.
 
 Rows are taken a block at a time and turned into columns that stay in the cache; the cells of a family are then
@@ -31,18 +32,10 @@ def count_rows(
     has_missing: int8_t[::1] = np.zeros(variables, dtype=np.int8)
     cells: int32_t[::1] = np.empty(BLOCK_ROWS, dtype=np.int32)
     signs: int32_t[::1] = np.empty(BLOCK_ROWS, dtype=np.int32)
-    block: cython.Py_ssize_t
-    start: cython.Py_ssize_t
     row: cython.Py_ssize_t
     v: cython.Py_ssize_t
-    f: cython.Py_ssize_t
     i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
-    member: int64_t
-    offset: int64_t
-    stride: int32_t
     bits: int32_t
-    missing: cython.bint
     with cython.nogil:
         for block in range((rows + BLOCK_ROWS - 1) // BLOCK_ROWS):
             start = block * BLOCK_ROWS

@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Loops that turn the bytes of a CSV file into state numbers and numbers, without making a string of any field.
 
 Eight bytes are looked at at once. The end of a field is found with the old trick for a zero byte in a word,
@@ -63,7 +64,6 @@ def _key_of(buffer: cython.const[uint8_t][::1], start: cython.Py_ssize_t, length
     if length <= 7:
         return _word_at(buffer, start) & ((one << (8 * length)) - 1)
     key: uint64_t = length
-    word: uint64_t
     at: cython.Py_ssize_t = 0
     while at < length:
         word = _word_at(buffer, start + at)
@@ -125,8 +125,6 @@ def _code_of(
     base: int64_t = known.starts[field]
     mask: int64_t = known.masks[field]
     slot: int64_t = cython.cast(int64_t, _hashed(key) >> 32) & mask
-    i: cython.Py_ssize_t
-    is_same: cython.bint
     while known.values[base + slot] != -2:
         if known.keys[base + slot] == key:
             if length <= 7:
@@ -173,18 +171,9 @@ def scan(
     misses: cython.Py_ssize_t = 0
     record: cython.Py_ssize_t = start
     field: cython.Py_ssize_t
-    begin: cython.Py_ssize_t
     length: cython.Py_ssize_t
     ending: cython.int = DONE
-    is_complete: cython.bint
     is_last: cython.bint
-    word: uint64_t
-    x: uint64_t
-    y: uint64_t
-    ends: uint64_t
-    lowest: uint64_t
-    key: uint64_t
-    code: int32_t
     with cython.nogil:
         while at < stop and ending == DONE:
             record, field, is_complete = at, 0, False

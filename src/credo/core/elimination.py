@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Loops that run elimination programs: forward for log Z; backward for the marginals of all families, or for draws.
 
 A bucket's table is the product of its inputs, T(c) = Π inputs. Its message is the sum over what it eliminates,
@@ -41,7 +42,6 @@ class Evaluator:
     """
 
     def __init__(self, groups, plans):
-        component: cython.Py_ssize_t
         most_buckets: cython.Py_ssize_t = 0
         most_families: cython.Py_ssize_t = 0
         self.component, self.cells, self.cell_starts = groups.component, groups.cells, groups.cell_starts
@@ -81,8 +81,8 @@ class Evaluator:
         Expected counts are added to `counts`, (cells,). The evaluation of probability zero whose row comes first is
         then `impossible` (-1: none).
         """
-        backward: cython.bint = counts is not None
         log_likelihood: cython.double
+        backward: cython.bint = counts is not None
         if not 0 <= first <= last <= self.evaluations:
             raise ValueError(f"There are {self.evaluations} evaluations, not {first} to {last}.")
         self.set_arrays(theta, counts if backward else np.empty(theta.shape[0]))
@@ -123,9 +123,6 @@ class Evaluator:
     def run(self, first, last, backward):
         log_likelihood: cython.double = 0.0
         product: cython.double = 1.0  # whose logarithm is still to be added
-        weight: cython.double
-        z: cython.double
-        e: cython.Py_ssize_t
         c0: cython.Py_ssize_t
         self.impossible = -1
         for e in range(first, last):
@@ -163,8 +160,6 @@ class Evaluator:
         return log_likelihood + log(product)
 
     def sum_each(self, out):
-        e: cython.Py_ssize_t
-        z: cython.double
         for e in range(self.evaluations):
             if self.component[e] != self.plan:
                 self._open(self.component[e])
@@ -174,8 +169,6 @@ class Evaluator:
             out[e] = self.log_z if z > 0.0 else -INFINITY
 
     def draw_rows(self, generator):
-        e: cython.Py_ssize_t
-        z: cython.double
         self.impossible = -1
         for e in range(self.evaluations):
             if self.weights[e] == 0.0:
@@ -193,9 +186,7 @@ class Evaluator:
 
     def _open(self, component):
         """Find where each bucket of a component's program begins, and fill the maps that are not kept."""
-        b: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        f: cython.Py_ssize_t
         inputs: cython.Py_ssize_t
         shape: cython.Py_ssize_t
         at: cython.Py_ssize_t = self.program_starts[component]
@@ -229,7 +220,6 @@ class Evaluator:
         Minus infinity where all cells are zero.
         """
         largest: cython.double = 0.0
-        c: cython.Py_ssize_t
         for c in range(cells):
             largest = max(largest, self.tables[t0 + c])
         if largest > SMALL and not careful:
@@ -243,8 +233,6 @@ class Evaluator:
         """Z as it stands scaled in the last bucket, and `log_z`; zero where it underflows or evidence is impossible."""
         log_scale: cython.double = 0.0
         z: cython.double = 0.0
-        total: cython.double
-        partial: cython.double
         block: cython.Py_ssize_t
         size: cython.Py_ssize_t
         separator: cython.Py_ssize_t
@@ -252,9 +240,7 @@ class Evaluator:
         inputs: cython.Py_ssize_t
         t0: cython.Py_ssize_t
         s0: cython.Py_ssize_t
-        m0: cython.Py_ssize_t
         base: cython.Py_ssize_t
-        b: cython.Py_ssize_t
         i: cython.Py_ssize_t
         c: cython.Py_ssize_t
         s: cython.Py_ssize_t
@@ -315,8 +301,6 @@ class Evaluator:
 
     def _backward(self, first_cell, weight, z):
         """Add the weighted marginals of all families to the counts."""
-        message: cython.double
-        ratio: cython.double
         block: cython.Py_ssize_t
         size: cython.Py_ssize_t
         separator: cython.Py_ssize_t
@@ -324,10 +308,7 @@ class Evaluator:
         inputs: cython.Py_ssize_t
         t0: cython.Py_ssize_t
         s0: cython.Py_ssize_t
-        m0: cython.Py_ssize_t
         base: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        b: cython.Py_ssize_t
         i: cython.Py_ssize_t
         c: cython.Py_ssize_t
         s: cython.Py_ssize_t
@@ -366,21 +347,14 @@ class Evaluator:
 
     def _split(self, first_cell, weight, generator):
         """Split the rows of one evaluation over the cells of every bucket, the last bucket first."""
-        rest: cython.double
-        share: cython.double
-        total: cython.double
         block: cython.Py_ssize_t
         families: cython.Py_ssize_t
         inputs: cython.Py_ssize_t
         t0: cython.Py_ssize_t
         s0: cython.Py_ssize_t
-        b: cython.Py_ssize_t
         c: cython.Py_ssize_t
         s: cython.Py_ssize_t
         chosen: cython.Py_ssize_t = 0
-        rows: int64_t
-        row: int64_t
-        drawn: int64_t
         is_root: cython.bint
         for b in range(self.buckets - 1, -1, -1):
             block, is_root = self.program[self.heads[b]], self.program[self.heads[b] + 3]
@@ -425,8 +399,6 @@ class Evaluator:
     def _pass_on(self, b, families, inputs, first_cell, cell, rows):
         """Let the inputs of a bucket count rows that have this cell of it."""
         at: cython.Py_ssize_t = self.heads[b] + HEAD
-        m0: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         for i in range(inputs):
             m0 = self.program[at + 1]
             if m0 < 0:
@@ -442,12 +414,7 @@ class Evaluator:
     def _sum_single(self, first_cell):
         """The product of all families for each state, and its sum; `log_z` is what was scaled away, and not log Z."""
         log_scale: cython.double = 0.0
-        largest: cython.double
-        z: cython.double
-        k: cython.Py_ssize_t
         first: cython.Py_ssize_t = 0
-        last: cython.Py_ssize_t
-        width: cython.Py_ssize_t
         for k in range(self.size):
             self.tables[k] = 1.0
         while first < self.families:
@@ -484,7 +451,6 @@ class Evaluator:
     def _add_single(self, first_cell, ratio):
         """Add each state's share to the cells of all families."""
         k: cython.Py_ssize_t = 0
-        width: cython.Py_ssize_t
         for k in range(self.size):
             self.tables[k] *= ratio
         k = 0
@@ -528,7 +494,6 @@ def _multiply(
 ) -> cython.void:
     """Multiply states k … k + width − 1 by families first … last − 1."""
     products: cython.double[5]
-    f: cython.Py_ssize_t
     j: cython.Py_ssize_t
     at: cython.Py_ssize_t
     step: cython.Py_ssize_t
@@ -550,7 +515,6 @@ def _multiply(
 def _add(run: Evaluator, width: cython.Py_ssize_t, k: cython.Py_ssize_t, first_cell: cython.Py_ssize_t) -> cython.void:
     """Add the shares of states k … k + width − 1 to all families."""
     shares: cython.double[5]
-    f: cython.Py_ssize_t
     j: cython.Py_ssize_t
     at: cython.Py_ssize_t
     step: cython.Py_ssize_t

@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Elimination orders of components of hidden variables, written down as programs.
 
 A program is a list of numbers. First the number of buckets; then for each bucket, children before parents, a head of
@@ -41,9 +42,6 @@ class Graph:
     def _score(self, v):
         """Find the neighbours that are left, how many edges the elimination adds, and the cells of the clique."""
         found: cython.Py_ssize_t = 0
-        u: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         fill: cython.Py_ssize_t = 0
         cells: cython.double = self.sizes[v]
         for u in range(self.n):
@@ -71,14 +69,9 @@ class Order:
     def eliminate(self, graph, by_fill):
         """Eliminate greedily, by fewest new edges or by smallest clique; the cells of all cliques together."""
         n: cython.Py_ssize_t = graph.n
-        turn: cython.Py_ssize_t
         best: cython.Py_ssize_t
-        found: cython.Py_ssize_t
         v: cython.Py_ssize_t
         u: cython.Py_ssize_t
-        w: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         is_better: cython.bint
         total: cython.double = 0.0
         self.n = n
@@ -125,7 +118,6 @@ class Order:
 
     def largest_clique(self, sizes: int64_t[::1]):
         """The variables of the clique with most cells."""
-        i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         worst: cython.Py_ssize_t = 0
         most: cython.double = 0.0
@@ -144,11 +136,8 @@ class Order:
         Each variable begins with a bucket of its own. Where what a bucket passes on is all that the one above holds,
         the two can be one, with more cells to multiply but one message less.
         """
-        i: cython.Py_ssize_t
         j: cython.Py_ssize_t
-        p: cython.Py_ssize_t
         u: cython.Py_ssize_t
-        best: cython.Py_ssize_t
         messages: cython.Py_ssize_t
         for i in range(self.n):
             self.home[i] = self.last[i] = i
@@ -180,10 +169,6 @@ def fill_map(maps, at, shapes, start, stop):
     """Write a map: its shape holds the sizes of the axes, outermost first, then the step of each."""
     axes: cython.Py_ssize_t = (stop - start) // 2
     to: cython.Py_ssize_t = at + 1
-    a: cython.Py_ssize_t
-    t: cython.Py_ssize_t
-    filled: cython.Py_ssize_t
-    step: uint32_t
     maps[at] = 0
     for a in range(axes - 1, -1, -1):
         step, filled = cython.cast(uint32_t, shapes[start + axes + a]), to - at
@@ -212,22 +197,13 @@ class Planner:
     def write(self, order, sizes, families, figures):
         """Append the program of an order; `figures` are cells of its cliques, messages, inputs, and maps of its own."""
         n: cython.Py_ssize_t = order.n
-        f: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        b: cython.Py_ssize_t
-        u: int64_t
         t: int64_t
         buckets: cython.Py_ssize_t = 0
         bucket: cython.Py_ssize_t
         other: cython.Py_ssize_t
         axes: cython.Py_ssize_t
-        head: cython.Py_ssize_t
         used: cython.Py_ssize_t
         messages: cython.Py_ssize_t
-        eliminated: int64_t
-        table: int64_t
-        stride: int64_t
         for i in range(n):
             self.inputs[i] = 0
         for f in range(families.shape[0]):
@@ -304,7 +280,6 @@ class Planner:
 
     def _add_input(self, read, order, axes, table, figures):
         """Append an input of a bucket, in which a variable's state adds `step` to the cell that is read."""
-        i: cython.Py_ssize_t
         for i in range(axes):
             self.shape[axes + i] = self.step[order.variables[self.axis[i]]]
         known: cython.Py_ssize_t = self.shapes.count
@@ -359,16 +334,12 @@ def write_plans(
     """
     components: cython.Py_ssize_t = key_starts.shape[0] - 1
     most: cython.Py_ssize_t = 0
-    component: cython.Py_ssize_t
     start: cython.Py_ssize_t
     n: cython.Py_ssize_t
-    f: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    u: int64_t
     v: int64_t
     cost: cython.double = 0.0
-    other_cost: cython.double
     is_by_fill: cython.bint = True
     limit: cython.double = most_cells
     for component in range(components):

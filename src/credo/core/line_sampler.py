@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Means of uniform distributions by a chain along sparse lines."""
 
 import cython
@@ -52,9 +53,6 @@ class Lines:
 
     def sweep(self, sweeps: cython.Py_ssize_t):
         """Move along every direction so many times; the sums of θ and of θ² after each sweep, and θ at the end."""
-        n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        direction: cython.Py_ssize_t
         total: cython.double[::1] = np.zeros(self.theta.shape[0])
         square: cython.double[::1] = np.zeros(self.theta.shape[0])
         with cython.nogil:
@@ -72,9 +70,6 @@ class Lines:
     def draw_along(self, direction: cython.Py_ssize_t) -> cython.void:
         """A draw along one direction."""
         e: cython.Py_ssize_t
-        n: cython.Py_ssize_t
-        limit: cython.double
-        step: cython.double
         low: cython.double = -INFINITY
         high: cython.double = INFINITY
         random: cython.pointer(uint64_t) = cython.address(self.random[0])
@@ -117,7 +112,6 @@ class Lines:
         e: cython.Py_ssize_t
         k: cython.Py_ssize_t
         product: cython.Py_ssize_t
-        total: cython.double
         found: cython.double = 0.0
         for k in range(self.touched_starts[direction], self.touched_starts[direction + 1]):
             product, total = self.touched[k], 0.0

@@ -148,7 +148,6 @@ class ReducedSystem(NewtonSystem):
 
     def solve(self, program, right, solution):
         """Each dependent number takes what its sum misses; then the free ones; then what follows from them."""
-        missing: cython.double
         value: cython.double
         n = program.parameters
         m = program.constraints
@@ -223,8 +222,6 @@ class SparseSystem(NewtonSystem):
         rows: int64_t[::1] = np.empty(pairs, dtype=np.int64)
         columns: int64_t[::1] = np.empty(pairs, dtype=np.int64)
         values: cython.double[::1] = np.ones(pairs)
-        i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
         p: cython.Py_ssize_t
         for j in range(m):
             for p in range(program.starts[j], program.starts[j + 1]):

@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Lists of integers that are numbered in the order in which they first appear: a hash table with open addressing."""
 
 import cython
@@ -27,10 +28,7 @@ class NumberedLists:
 
     def number(self, key, length):
         """The number of a list, which is added where it is new: then it is what `count` was before."""
-        i: cython.Py_ssize_t
-        entry: cython.Py_ssize_t
         begin: cython.Py_ssize_t
-        is_same: cython.bint
         mixed: uint64_t = length
         for i in range(length):
             mixed = mix(mixed, cython.cast(uint64_t, key[i]))
@@ -70,8 +68,6 @@ class NumberedLists:
 
     def _rehash(self):
         """Twice as many slots."""
-        entry: cython.Py_ssize_t
-        at: uint64_t
         self.slots = np.full(2 * self.slots.shape[0], -1, dtype=np.int64)
         mask: uint64_t = self.slots.shape[0] - 1
         for entry in range(self.count):

@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Draws of configurations without rows under influences: between those that are known, in the order that holds."""
 
 import cython
@@ -30,14 +31,10 @@ def draw_ordered(
     j: cython.Py_ssize_t
     k: cython.Py_ssize_t
     p: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    other: cython.Py_ssize_t
-    sweep: cython.Py_ssize_t
     K: cython.Py_ssize_t = family.states
     count: cython.Py_ssize_t = parent_states.shape[0]
     tail: cython.double
     least: cython.double
-    changed: cython.bint
     proposal: cython.double[::1] = np.empty(K)
     ranks = (np.asarray(parent_states) * np.asarray(signs)).sum(axis=1)
     order: int64_t[::1] = np.argsort(ranks, kind="stable")

@@ -129,7 +129,6 @@ class SoftmaxPenalty:
         """
         self._load(weights, omega, beta)
         self._reserve_system()
-        evaluations: cython.Py_ssize_t
         with cython.nogil:
             evaluations = self.newton(iterations, tolerance)
         return np.array(self.beta), evaluations

@@ -1,3 +1,4 @@
+# cython: infer_types=True
 """Loops of message passing between tied rows.
 
 Each member of a tie has a column of soft evidence λ. From the marginal of its value, P ∝ λ·μ, the column is taken out
@@ -36,20 +37,13 @@ class TieFactors:
         `tilt`, (factors, most states), is a factor of each belief beside the rows' own, or empty; with it `beliefs`,
         of the same shape, are written too.
         """
-        impossible: cython.Py_ssize_t
         self.own, self.tilt, self.evidence, self.beliefs = own, tilt, evidence, beliefs
         with cython.nogil:
             impossible = self._compensate()
         return self.total, impossible
 
     def _compensate(self):
-        g: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        x: int64_t
-        k: int64_t
-        largest: cython.double
-        z: cython.double
         has_tilt: cython.bint = self.tilt.shape[0] > 0
         self.total = 0.0
         for i in range(self.evidence.shape[0]):
@@ -97,7 +91,6 @@ class TieFactors:
         first: cython.Py_ssize_t = self.starts[g]
         left: int64_t = self.columns[first]
         right: int64_t = self.columns[first + 1]
-        x: int64_t
         z: cython.double = 0.0
         for x in range(self.states[g]):
             z += self._equality_message(left, x) * self._compatible(right, g, x)
@@ -122,7 +115,6 @@ class TieFactors:
     def _difference_message(self, column, x, k):
         """The message of a member to one that differs, 1 − μ(x): exact also where μ(x) is almost one."""
         at: cython.Py_ssize_t
-        y: int64_t
         others: cython.double = 0.0
         if column < 0:
             return 0.0 if x == -1 - column else 1.0
@@ -136,7 +128,6 @@ class TieFactors:
 
     def _compatible(self, column, g, x):
         """What a member of a pair says of all states that go with the state x of the other one."""
-        y: int64_t
         total: cython.double = 0.0
         if self.digit_starts[g + 1] - self.digit_starts[g] == 1:
             return self._difference_message(column, x, self.states[g])
@@ -169,12 +160,9 @@ def take_out(
     own: cython.double[::1],  # out: μ
 ):
     """What each row says itself; the sum of w·log Σ λ·μ over columns."""
-    c: cython.Py_ssize_t
     at: cython.Py_ssize_t
     cell: cython.Py_ssize_t
     total: cython.double = 0.0
-    marginal: cython.double
-    scale: cython.double
     with cython.nogil:
         for c in range(cells.shape[0]):
             if not which[c]:
@@ -200,7 +188,6 @@ def put_in(
     theta: cython.double[::1],
 ):
     """Write the columns into the CPTs of the sensors."""
-    c: cython.Py_ssize_t
     at: cython.Py_ssize_t
     cell: cython.Py_ssize_t
     with cython.nogil:
@@ -224,13 +211,7 @@ def change(
 
     Evidence of n columns on one value, a row that differs from many, moves it n times as far: each moves by 1/n.
     """
-    c: cython.Py_ssize_t
     at: cython.Py_ssize_t
-    held: cython.double
-    least: cython.double
-    scale: cython.double
-    total: cython.double
-    largest: cython.double
     with cython.nogil:
         for c in range(offsets.shape[0] - 1):
             held, least = max(keep, 1.0 - 1.0 / crowd[c]), pow(LEAST, 1.0 / crowd[c])
@@ -255,7 +236,6 @@ def keep_previous(
     after: cython.double[::1],
 ):
     """Keep the old evidence in place of the new where a column waits."""
-    c: cython.Py_ssize_t
     at: cython.Py_ssize_t
     with cython.nogil:
         for c in range(which.shape[0]):

@@ -274,8 +274,7 @@ def _evidence(
 def _share_evidence(share: RowShare, constraints: Constraints, counts: Counts) -> tuple[str, str | None]:
     """The same for a statement about a probability that depends on several CPTs."""
     term = share.probability
-    events = ((term.variable, term.states), *term.further)
-    event = listing([f"{name}={' or '.join(states)}" for name, states in events])
+    event = listing([f"{name}={' or '.join(states)}" for name, states in term.events])
     condition = f" with {listing([_shown(*each) for each in term.given])}" if term.given else ""
     shown = f"{event} in {share.hits:,g} of {share.rows:,g} rows{condition} ({_percent(share.hits / share.rows)})."
     remarks = _remarks([share.family], constraints, counts)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from credo.knowledge.expressions import Probability, probabilities_in, probability_text
-from credo.knowledge.names import states_given
 from credo.knowledge.network_names import each_of
-from credo.knowledge.query import Query
+from credo.knowledge.query import query_of
 from credo.knowledge.statements import Approximation, Comparison, Statement
 from credo.model.network import Network
 from credo.posterior.cpt_answers import intervals_asked_for
@@ -52,17 +51,10 @@ def learned_probabilities(
     """
     if not isinstance(statement, Comparison | Approximation):
         return ()
-    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
-    terms = list(dict.fromkeys(term for side in sides for term in probabilities_in(side)))
+    terms = list(dict.fromkeys(term for side in statement.sides for term in probabilities_in(side)))
     if any(term.alone or each_of(term, network) for term in terms):
         return ()
     return tuple(each for term in terms for each in _learned(network, term, posterior))
-
-
-def query_of(term: Probability) -> Query:
-    """The question that asks for a probability of a statement."""
-    events = {str(name): tuple(map(str, states)) for name, states in ((term.variable, term.states), *term.further)}
-    return Query(events, {str(name): states_given(state) for name, state in term.given})
 
 
 def _learned(network: Network, term: Probability, posterior: PosteriorResult | None) -> Iterator[LearnedProbability]:

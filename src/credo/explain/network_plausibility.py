@@ -96,7 +96,7 @@ def _asked(constraints: Constraints, counts: Counts, number: int) -> _Asked | No
         for each in constraints.network_constraints
         if each.statement == number
     )
-    queries = {term: _query(network, term) for each in own for _, term in each.terms}
+    queries = {term: term.question(network) for each in own for _, term in each.terms}
     places = {}
     for index in {index for each in own for index in each.indices}:
         name = layout.locate(index)[0]
@@ -112,13 +112,6 @@ def _asked(constraints: Constraints, counts: Counts, number: int) -> _Asked | No
     families = tuple(name for name in network.names if name in needed)
     cells = sum(each.plan.cells for each in factors) + sum(counts.of(name).size for name in families)
     return _Asked(own, network, queries, families, places, cells)
-
-
-def _query(network: Network, term: NetworkProbability) -> Query:
-    def named(parts: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(network.states(name)[state] for state in states) for name, states in parts}
-
-    return Query(named(term.events), named(term.conditions))
 
 
 def _probability(

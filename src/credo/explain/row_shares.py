@@ -18,7 +18,7 @@ from credo.explain.beta_probabilities import interval_probability
 from credo.explain.plausibility import Plausibility, ProbabilityEstimate
 from credo.knowledge import Knowledge
 from credo.knowledge.expressions import Probability
-from credo.knowledge.names import states_given
+from credo.knowledge.query import query_of
 from credo.statistics.counts import Counts
 from credo.tolerances import EQUALITY_WIDTH
 
@@ -52,8 +52,8 @@ def row_shares(knowledge: Knowledge, constraints: Constraints, counts: Counts) -
 def _share(probability: Probability, allowed: Range, counts: Counts) -> RowShare | None:
     """None where no family has all the variables, or no row shows what is given."""
     network = counts.layout.network
-    events: dict[str, tuple[str, ...]] = {probability.variable: probability.states, **dict(probability.further)}
-    given = {name: states_given(state) for name, state in probability.given}
+    asked = query_of(probability)
+    events, given = asked.targets, asked.evidence
     wanted = {*events, *given}
     if probability.each or probability.alone or not wanted <= set(network.names):
         return None

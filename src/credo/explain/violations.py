@@ -18,9 +18,8 @@ from credo.findings import Finding
 from credo.knowledge import Knowledge
 from credo.knowledge.comparison_mistakes import UPWARD
 from credo.knowledge.expressions import Expression, Probability, Product, probabilities_in
-from credo.knowledge.names import states_given
 from credo.knowledge.network_names import each_of
-from credo.knowledge.query import Query
+from credo.knowledge.query import query_of
 from credo.knowledge.statements import Approximation, Comparison, Order
 from credo.model.expansion import expand
 from credo.model.network import Network
@@ -145,8 +144,7 @@ def _remedy(knowledge: Knowledge, number: int, is_network_constraint: bool) -> s
     statement = knowledge.statements[number]
     if not isinstance(statement, Comparison | Approximation):
         return ""
-    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
-    every = [term for side in sides for term in probabilities_in(side)]
+    every = [term for side in statement.sides for term in probabilities_in(side)]
     noisy = [term.variable for term in every if term.variable in with_stated_forms(knowledge).forms]
     if noisy:
         return f"To have it used, state what one set of causes of {noisy[0]} does: P({noisy[0]}=… | … alone)."
@@ -169,13 +167,12 @@ def network_amount(network: Network, statement: Comparison | Approximation) -> f
     """
     expanded = expand(network).network
     cpts = as_batch(expanded)
-    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
-    terms = [term for side in sides for term in probabilities_in(side)]
+    terms = [term for side in statement.sides for term in probabilities_in(side)]
     free = list(dict.fromkeys(name for term in terms for name in each_of(term, network)))
     worst = -np.inf
     for states in itertools.product(*(network.states(name) for name in free)):
         chosen = dict(zip(free, states, strict=True))
-        values = [_value(expanded, network, cpts, side, chosen) for side in sides]
+        values = [_value(expanded, network, cpts, side, chosen) for side in statement.sides]
         worst = max(worst, _amount(statement, values))
     return worst
 
@@ -186,10 +183,8 @@ def _value(
     """The value of one side; `network` is the original with noisy families expanded."""
 
     def probability(term: Probability) -> float:
-        events = {str(name): tuple(map(str, states)) for name, states in ((term.variable, term.states), *term.further)}
-        given = {str(name): states_given(state) for name, state in term.given}
-        given |= {name: (chosen[name],) for name in each_of(term, original)}
-        values, log_evidence = answer(network, cpts, Query(events, given))
+        asked = query_of(term, {name: chosen[name] for name in each_of(term, original)})
+        values, log_evidence = answer(network, cpts, asked)
         # A condition that never occurs has no probability; nothing contradicts the statement then.
         return float(values.ravel()[0]) if np.isfinite(log_evidence[0]) else np.nan
 

@@ -20,7 +20,7 @@ from credo.io.cut_properties import PROPERTIES, WORD, cut_properties, identifier
 from credo.io.files import read_text, replacing, warn_of_loss
 from credo.io.noisy_formats import noisymax_form
 from credo.io.printed_numbers import NUMBER, RoundedSums, parse_numbers
-from credo.io.scanner import DSL, Scanner, take_numbers, unquoted
+from credo.io.scanner import DSL, Scanner, in_quotes, take_numbers, unquoted
 from credo.model.network import Network, Variable
 from credo.model.noisy import NoisyForm
 from credo.types import Numbers, PathLike
@@ -104,7 +104,7 @@ def _node(scanner: Scanner, start: int) -> _Node:
     kind, parents, definition = "", list[str](), _Definition()
     seen: set[str] = set()
     properties: list[tuple[str, str]] = []
-    for attribute in _attributes(scanner, name, seen, ("TYPE", "HEADER", "PARENTS", "DEFINITION")):
+    for attribute in scanner.attributes(name, ("TYPE", "HEADER", "PARENTS", "DEFINITION"), seen):
         match attribute:
             case "TYPE":
                 position = scanner.skip_blanks()
@@ -117,7 +117,7 @@ def _node(scanner: Scanner, start: int) -> _Node:
             case "DEFINITION":
                 definition = _definition(scanner, name)
             case "USER_PROPERTIES":
-                for key in _attributes(scanner, name, set(), PROPERTIES):
+                for key in scanner.attributes(name, PROPERTIES):
                     properties.append((key, unquoted(scanner.skip_value(key).strip())))
             case "HEADER":
                 _require_own_id(scanner, name)
@@ -146,7 +146,7 @@ def _node(scanner: Scanner, start: int) -> _Node:
 
 def _require_own_id(scanner: Scanner, name: str) -> None:
     """Skip the header of a node; a second name in it, or another one, is an error: nothing says which one counts."""
-    for attribute in _attributes(scanner, name, set(), ("ID",)):
+    for attribute in scanner.attributes(name, ("ID",)):
         start = scanner.skip_blanks()
         value = unquoted(scanner.skip_value(attribute).strip())
         if attribute == "ID" and value != name:
@@ -163,7 +163,7 @@ class _Definition:
 
 def _definition(scanner: Scanner, name: str) -> _Definition:
     states, strengths, numbers, position = list[str](), list[str](), "", scanner.skip_blanks()
-    for attribute in _attributes(scanner, name, set(), ("NAMESTATES", "PROBABILITIES", "STRENGTHS")):
+    for attribute in scanner.attributes(name, ("NAMESTATES", "PROBABILITIES", "STRENGTHS")):
         match attribute:
             case "NAMESTATES":
                 states = _list(scanner, f"a state of {name}")
@@ -177,19 +177,6 @@ def _definition(scanner: Scanner, name: str) -> _Definition:
             case _:
                 scanner.skip_value(attribute)
     return _Definition(tuple(states), tuple(strengths), numbers, position)
-
-
-def _attributes(scanner: Scanner, what: str, seen: set[str], once: tuple[str, ...]) -> Iterator[str]:
-    """The names of the attributes in a block, those of `once` at most once; after each the scanner is at its value."""
-    scanner.expect("{", f"before the attributes of {what}")
-    while not scanner.take("}"):
-        start = scanner.skip_blanks()
-        attribute = scanner.word(f"an attribute of {what} or `}}`")
-        scanner.expect("=", f"after the attribute {attribute[:40]}")
-        if attribute in seen and attribute in once:
-            scanner.fail(f"A second {attribute} of {what}.", start)
-        seen.add(attribute)
-        yield attribute
 
 
 def _list(scanner: Scanner, what: str) -> list[str]:
@@ -236,11 +223,7 @@ def _lines(network: Network) -> Iterator[str]:
         yield f"     PROBABILITIES = ({numbers});\n    }};\n"
         if properties := cut_properties(variable, written):
             yield "   USER_PROPERTIES =\n    {\n"
-            yield from (f"     {key} = {_string(value)};\n" for key, value in properties.items())
+            yield from (f"     {key} = {in_quotes(value)};\n" for key, value in properties.items())
             yield "    };\n"
         yield "  };\n"
     yield "};\n"
-
-
-def _string(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

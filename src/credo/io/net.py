@@ -18,7 +18,7 @@ from credo.io.assembly import assemble, mistake_in_family, structure_of
 from credo.io.cut_properties import cut_properties, variable_with
 from credo.io.files import read_text, replacing
 from credo.io.printed_numbers import NUMBER, parse_numbers
-from credo.io.scanner import NET, QUOTED, Scanner, take_numbers, unquoted
+from credo.io.scanner import NET, QUOTED, Scanner, in_quotes, take_numbers, unquoted
 from credo.model.network import Network, Variable
 from credo.types import Numbers, PathLike
 
@@ -99,7 +99,7 @@ class _Potential:
 
 def _net_block(scanner: Scanner) -> str:
     name = ""
-    for attribute in _attributes(scanner, "the network"):
+    for attribute in scanner.attributes("the network"):
         value = scanner.skip_value(attribute)
         if attribute == "name":
             name = unquoted(value.strip()) if re.fullmatch(f'{QUOTED}|[^\\s"]+', value.strip()) else ""
@@ -110,7 +110,7 @@ def _node(scanner: Scanner, start: int) -> Variable:
     name = scanner.word("the name of a node")
     states: list[str] | None = None
     properties: list[tuple[str, str]] = []
-    for attribute in _attributes(scanner, name):
+    for attribute in scanner.attributes(name):
         if attribute != "states":
             properties.append((attribute, unquoted(scanner.skip_value(attribute).strip())))
             continue
@@ -148,7 +148,7 @@ def _potential(scanner: Scanner, start: int) -> _Potential:
     elif not scanner.take(")"):
         scanner.fail(f"Expected `|` or `)` after {child}, not {scanner.found()}: a potential has one child.")
     data, position, has_model = None, start, False
-    for attribute in _attributes(scanner, f"the potential of {child}"):
+    for attribute in scanner.attributes(f"the potential of {child}"):
         has_model |= attribute.startswith("model_")
         if attribute != "data":
             scanner.skip_value(attribute)
@@ -160,15 +160,6 @@ def _potential(scanner: Scanner, start: int) -> _Potential:
     if has_model and data is None:
         scanner.fail(f"The potential of {child} is given by a model; only `data` can be read.", start)
     return _Potential(child, tuple(parents), start, data, position)
-
-
-def _attributes(scanner: Scanner, what: str) -> Iterator[str]:
-    """The names of the attributes in a block; after each the scanner is at its value."""
-    scanner.expect("{", f"before the attributes of {what}")
-    while not scanner.take("}"):
-        attribute = scanner.word(f"an attribute of {what} or `}}`")
-        scanner.expect("=", f"after the attribute {attribute[:40]}")
-        yield attribute
 
 
 # Blocks as CPTs -------------------------------------------------------------------------------------------------------
@@ -263,4 +254,4 @@ def _identifier(name: str) -> str:
 def _quoted(text: str) -> str:
     if not text.isprintable():  # control characters and lone surrogates
         raise NetworkError(f"NET cannot hold the text {text!r}. BIF can.")
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return in_quotes(text)

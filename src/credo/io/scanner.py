@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -146,6 +147,22 @@ class Scanner:
                     self.fail(f"The value of {what} has no `;` at its end.", start)
             self.position += 1
 
+    def attributes(self, what: str, once: Sequence[str] = (), seen: set[str] | None = None) -> Iterator[str]:
+        """The names of the attributes in a block; after each the scanner is at its value.
+
+        Those of `once` may stand there once at most; `seen` gets all of them.
+        """
+        seen = set() if seen is None else seen
+        self.expect("{", f"before the attributes of {what}")
+        while not self.take("}"):
+            start = self.skip_blanks()
+            attribute = self.word(f"an attribute of {what} or `}}`")
+            self.expect("=", f"after the attribute {attribute[:40]}")
+            if attribute in seen and attribute in once:
+                self.fail(f"A second {attribute} of {what}.", start)
+            seen.add(attribute)
+            yield attribute
+
     def found(self) -> str:
         """What is at this position, for a message."""
         self.skip_blanks()
@@ -198,6 +215,11 @@ def unquoted(word: str) -> str:
 def _resolved(match: re.Match[str]) -> str:
     code, character = match.groups()
     return chr(int(code, 16)) if code else _ESCAPED.get(character, character)
+
+
+def in_quotes(text: str) -> str:
+    """A text in quotes, as DSL and NET have it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def quoted(name: str) -> str:

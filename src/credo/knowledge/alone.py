@@ -31,14 +31,9 @@ def check_alone(statements: Iterable[Statement], network: Network) -> Iterator[R
     sets |= {str(family.child): family.sets for family in statements if isinstance(family, NoisyFamily)}
     for statement in statements:
         if isinstance(statement, Comparison | Approximation):
-            for term in _terms(statement):
+            for term in (each for side in statement.sides for each in probabilities_in(side)):
                 if term.alone and (mistake := _mistake(term, sets)) is not None:
                     yield statement, mistake
-
-
-def _terms(statement: Comparison | Approximation) -> Iterator[Probability]:
-    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
-    return (term for side in sides for term in probabilities_in(side))
 
 
 def _mistake(term: Probability, sets: Mapping[str, Sets]) -> LineMistake | None:

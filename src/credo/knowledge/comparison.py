@@ -123,6 +123,11 @@ class Approximation(UncertainStatement):
     span: Span | None = field(default=None, compare=False)
     expert: Expert | None = field(default=None, kw_only=True)
 
+    @property
+    def sides(self) -> tuple[Linear, Linear]:
+        """Both sides, as a comparison has them."""
+        return self.left, self.right
+
     def __str__(self) -> str:
         sides = f"{expression_text(self.left)} ~ {expression_text(self.right)}"
         return f"{sides} within {number_text(self.within)}{modifiers_text(self)}"
@@ -173,12 +178,11 @@ def _named(variable: str, states: tuple[str, ...], network: Network) -> tuple[st
 
 
 def _has_other_states(statement: Comparison | Approximation) -> bool:
-    sides = statement.sides if isinstance(statement, Comparison) else (statement.left, statement.right)
     return any(
         isinstance(state, OtherThan | Threshold | SeveralStates)
-        for side in sides
+        for side in statement.sides
         for term in probabilities_in(side)
-        for state in (*term.states, *(s for _, s in term.given), *(s for _, group in term.further for s in group))
+        for state in (*(s for _, states in term.events for s in states), *(s for _, s in term.given))
     )
 
 
@@ -310,7 +314,7 @@ def _has_several_states(probability: Probability, network: Network) -> bool:
 
 
 def _check_approximation(statement: Approximation, names: NetworkNames) -> Iterator[LineMistake]:
-    for side in (statement.left, statement.right):
+    for side in statement.sides:
         for probability in probabilities_in(side):
             yield from check_probability(probability, names)
 

@@ -62,12 +62,16 @@ def declarations_of(network: Network) -> str:
 
 def add_variable(text: str, name: str, states: Sequence[str] = ()) -> str:
     """Declare a variable that the text does not name yet; without states, they are taken from the table."""
+    _require_new_name(text, name)
+    _check_states(name, states)
+    return _with_line(text, VariableDeclaration((name,), tuple(states)))
+
+
+def _require_new_name(text: str, name: str) -> None:
     if not name.strip():
         raise NetworkError("A variable needs a name.")
     if name in names_in(text):
         raise NetworkError(f"There is a variable {name} already.")
-    _check_states(name, states)
-    return _with_line(text, VariableDeclaration((name,), tuple(states)))
 
 
 def rename_variable(text: str, old: str, new: str) -> str:
@@ -75,10 +79,7 @@ def rename_variable(text: str, old: str, new: str) -> str:
     parsed = _parsed(text)
     if old == new:
         return text
-    if not new.strip():
-        raise NetworkError("A variable needs a name.")
-    if new in names_in(text):
-        raise NetworkError(f"There is a variable {new} already.")
+    _require_new_name(text, new)
     places: dict[int, set[tuple[int, int]]] = {}
     for statement, name in _mentions(parsed, old):
         assert statement.span is not None

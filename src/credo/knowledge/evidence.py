@@ -27,7 +27,7 @@ from credo.knowledge.expressions import (
     single,
 )
 from credo.knowledge.mistakes import LineMistake
-from credo.knowledge.names import Name, OtherThan, Part, mistake_at, name_text, read_name, token_part
+from credo.knowledge.names import Name, OtherThan, Part, mistake_at, name_text, quoted, read_name, token_part
 from credo.knowledge.network_names import NetworkNames, check_probability
 from credo.knowledge.statement_base import Kind, Span, StatementBase, StatementRules
 from credo.model.network import Network
@@ -114,7 +114,7 @@ class Study(StatementBase):
         given = f" with {conditions_text(self.probability.given)}" if self.probability.given else ""
         event = event_text(replace(self.probability, given=()))
         counts = f"{number_text(self.seen)} of {number_text(self.total)}"
-        return f"{_source_text(self.source)}{counts}{given} had {event}{_variation_text(self)}"
+        return f"{source_text(self.source)}{counts}{given} had {event}{_variation_text(self)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class EffectStudy(StatementBase):
         sides = f"for {conditions_text(self.first.given)} against {conditions_text(self.second.given)}"
         interval = f"{self.level * 100:g}% CI {number_text(self.low)} to {number_text(self.high)}"
         what = f"{self.measure} of {event} {sides} is {number_text(self.estimate)}, {interval}"
-        return f"{_source_text(self.source)}{what}{_variation_text(self)}"
+        return f"{source_text(self.source)}{what}{_variation_text(self)}"
 
 
 Evidence = ExpertNumber | Study | EffectStudy
@@ -173,11 +173,9 @@ def subject_of(statement: Evidence) -> str:
     return _subject(statement.probability)
 
 
-def _source_text(source: str) -> str:
-    if not source:
-        return ""
-    escaped = source.replace("\\", "\\\\").replace('"', '\\"')
-    return f'in "{escaped}" '
+def source_text(source: str) -> str:
+    """`in "trial 2019" `, before what was published there; empty if nobody said where."""
+    return f"in {quoted(source)} " if source else ""
 
 
 def _variation_text(statement: Study | EffectStudy) -> str:
@@ -440,9 +438,9 @@ def parse_sourced(children: list[Any]) -> Part:
     found, mistakes = body.value, list(body.mistakes)
     column = body.column if source is None else source.start_pos + 1
     if found is not None and source is not None:
-        quoted = re.search(r"""["'].*["']""", str(source))
-        assert quoted is not None
-        found = replace(found, source=str(read_name(quoted[0], 0)))
+        text = re.search(r"""["'].*["']""", str(source))
+        assert text is not None
+        found = replace(found, source=str(read_name(text[0], 0)))
     if found is not None and learned:
         found = replace(found, is_learned=True)
     end = body.end

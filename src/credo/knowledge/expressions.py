@@ -43,6 +43,11 @@ class Probability:
     alone: bool = False
 
     @property
+    def events(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What stands before the bar: variables with their states."""
+        return ((self.variable, self.states), *self.further)
+
+    @property
     def distribution(self) -> tuple[object, ...]:
         """What probabilities of different states have in common when they belong to one distribution."""
         each = (frozenset(self.each), self.each_other)
@@ -187,14 +192,13 @@ def probability_text(probability: Probability) -> str:
 
 def event_text(probability: Probability) -> str:
     """`lung=yes | smoke=yes`: the inside of P(…)."""
-    events = ((probability.variable, probability.states), *probability.further)
     given = ", ".join(
         [conditions_text([condition]) for condition in probability.given]
         + [f"each {name_text(name)}" for name in probability.each]
         + ["each other parent"] * probability.each_other
     )
     alone = " alone" if probability.alone else ""
-    return f"{', '.join(_event_text(*event) for event in events)}{' | ' + given if given else ''}{alone}"
+    return f"{', '.join(_event_text(*event) for event in probability.events)}{' | ' + given if given else ''}{alone}"
 
 
 def conditions_text(given: Sequence[tuple[str, str]]) -> str:

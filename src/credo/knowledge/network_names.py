@@ -38,7 +38,7 @@ class NetworkNames:
 def check_probability(probability: Probability, names: NetworkNames) -> Iterator[LineMistake]:
     """Mistakes in one P(…)."""
     seen: set[str] = set()
-    for variable, states in ((probability.variable, probability.states), *probability.further):
+    for variable, states in probability.events:
         known = names.states.get(variable)
         if known is None:
             yield unknown_variable(variable, names)

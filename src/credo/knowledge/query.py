@@ -16,9 +16,9 @@ from credo.io.columns import Lexicon
 from credo.io.files import warn_caller
 from credo.io.number_columns import outside_message
 from credo.io.tables import is_missing
-from credo.knowledge.expressions import INEQUALITIES
+from credo.knowledge.expressions import INEQUALITIES, Probability
 from credo.knowledge.mistakes import describe
-from credo.knowledge.names import Threshold, name_text, state_text
+from credo.knowledge.names import Threshold, name_text, state_text, states_given
 from credo.knowledge.network_names import check_threshold, states_beyond
 from credo.model.network import Network
 from credo.model.state_texts import is_number, state_of_interest
@@ -88,6 +88,13 @@ class Query:
 def evidence_text(evidence: Mapping[str, tuple[str, ...]]) -> str:
     """`xray=yes, smoke=no`; empty for none."""
     return ", ".join(_event(name, states) for name, states in evidence.items())
+
+
+def query_of(term: Probability, chosen: Mapping[str, str] | None = None) -> Query:
+    """The question that asks for a probability of a statement; `chosen` are the states of variables under `each`."""
+    given = {str(name): states_given(state) for name, state in term.given}
+    given |= {name: (state,) for name, state in (chosen or {}).items()}
+    return Query({str(name): tuple(map(str, states)) for name, states in term.events}, given)
 
 
 def parse_query(network: Network, text: str) -> Query:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from credo.errors import OptionError
-from credo.knowledge.evidence import EffectStudy, ExpertNumber, Study
+from credo.knowledge.evidence import EffectStudy, ExpertNumber, Study, source_text
 from credo.knowledge.expressions import conditions_text, number_text
 from credo.knowledge.mistakes import PYTHON, KnowledgeError
 from credo.knowledge.names import checked_name, checked_number, name_text
@@ -102,7 +102,8 @@ def study(event: str, seen: float, total: float, *, source: str = "", variation:
     >>> print(credo.study("lung=yes | smoke=yes", 34, 240, source="trial 2019"))
     in "trial 2019" 34 of 240 with smoke=yes had lung=yes
     """
-    return _read(f"{_source(source)}P({event}) is {_number(seen)} of {_number(total)}{_variation(variation)}", Study)
+    counts = f"{_number(seen)} of {_number(total)}"
+    return _read(f"{source_text(source)}P({event}) is {counts}{_variation(variation)}", Study)
 
 
 def effect_study(
@@ -155,7 +156,7 @@ def effect_study(
     low, high = interval
     share = number_text(checked_number(level) * 100.0)
     what = f"{measure} of {event} for {one} against {two} is {_number(estimate)}"
-    text = f"{_source(source)}{what}, {share}% CI {_number(low)} to {_number(high)}{_variation(variation)}"
+    text = f"{source_text(source)}{what}, {share}% CI {_number(low)} to {_number(high)}{_variation(variation)}"
     return _read(text, EffectStudy)
 
 
@@ -266,11 +267,6 @@ def _number(value: float) -> str:
 
 def _numbers(values: Iterable[float]) -> str:
     return ", ".join(map(_number, values))
-
-
-def _source(source: str) -> str:
-    escaped = source.replace("\\", "\\\\").replace('"', '\\"')
-    return f'in "{escaped}" ' if source else ""
 
 
 def _variation(variation: float | bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -113,15 +113,14 @@ def checks_frame(found: PredictiveChecks) -> pl.DataFrame:
     import polars as pl
 
     texts, numbers = ("kind", "variable", "other", "where"), ("observed", "expected", "p_value", "adjusted")
-    columns = {name: [getattr(check, name) or None for check in found.checks] for name in texts}
-    values = {name: [getattr(check, name) for check in found.checks] for name in numbers}
-    alarms = {
-        "alarm": [check.is_alarm for check in found.checks],
-        "message": [check.sentence or None for check in found.checks],
-    }
-    kinds: dict[str, Any] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
-    kinds |= {"alarm": pl.Boolean, "message": pl.String}
-    return pl.DataFrame({**columns, **values, **alarms}, schema=kinds)
+    rows = [
+        [getattr(check, name) or None for name in texts]
+        + [getattr(check, name) for name in numbers]
+        + [check.is_alarm, check.sentence or None]
+        for check in found.checks
+    ]
+    kinds = {**dict.fromkeys(texts, str), **dict.fromkeys(numbers, float), "alarm": bool, "message": str}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 # Rows and draws -------------------------------------------------------------------------------------------------------

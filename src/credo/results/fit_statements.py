@@ -76,15 +76,10 @@ def binding_frame(fit: Fit) -> pl.DataFrame:
     """The same as a frame; `Fit.binding` describes its columns."""
     import polars as pl
 
-    found = binding_statements(fit)
-    return pl.DataFrame(
-        {
-            "place": [each.statement.place or None for each in found],
-            "statement": [each.statement.text for each in found],
-            "gain_per_point": [each.gain_per_point for each in found],
-        },
-        schema={"place": pl.String, "statement": pl.String, "gain_per_point": pl.Float64},
-    )
+    rows = [
+        (each.statement.place or None, each.statement.text, each.gain_per_point) for each in binding_statements(fit)
+    ]
+    return pl.DataFrame(rows, schema={"place": str, "statement": str, "gain_per_point": float}, orient="row")
 
 
 # Violated statements --------------------------------------------------------------------------------------------------
@@ -105,14 +100,9 @@ def violations_frame(fit: Fit) -> pl.DataFrame:
     import polars as pl
 
     found = violated_statements(fit)
+    rows = [(each.statement.place or None, each.statement.text, each.amount, each.confidence) for each in found]
     return pl.DataFrame(
-        {
-            "place": [each.statement.place or None for each in found],
-            "statement": [each.statement.text for each in found],
-            "amount": [each.amount for each in found],
-            "confidence": [each.confidence for each in found],
-        },
-        schema={"place": pl.String, "statement": pl.String, "amount": pl.Float64, "confidence": pl.Float64},
+        rows, schema={"place": str, "statement": str, "amount": float, "confidence": float}, orient="row"
     )
 
 
@@ -149,43 +139,24 @@ def doubted_frame(fit: Fit) -> pl.DataFrame:
     found = believed_statements_of(fit)
     if not found:
         _require_doubt(fit)
-    return pl.DataFrame(
-        {
-            "place": [reference.place or None for reference, _ in found],
-            "statement": [reference.text for reference, _ in found],
-            "expert": [belief.expert or None for _, belief in found],
-            "probability": [belief.probability for _, belief in found],
-            "without": [belief.without for _, belief in found],
-            "believed": [belief.believed for _, belief in found],
-        },
-        schema={
-            **dict.fromkeys(("place", "statement", "expert"), pl.String),
-            **dict.fromkeys(("probability", "without", "believed"), pl.Float64),
-        },
-    )
+    texts, numbers = ("place", "statement", "expert"), ("probability", "without", "believed")
+    rows = [
+        [reference.place or None, reference.text, belief.expert or None, *(getattr(belief, name) for name in numbers)]
+        for reference, belief in found
+    ]
+    return pl.DataFrame(rows, schema={**dict.fromkeys(texts, str), **dict.fromkeys(numbers, float)}, orient="row")
 
 
 def experts_frame(fit: Fit) -> pl.DataFrame:
     """How reliable each expert is; `Fit.experts` describes the columns."""
     import polars as pl
 
-    found = _require_doubt(fit).experts
-    return pl.DataFrame(
-        {
-            "expert": [each.name or None for each in found],
-            "reliability": [each.reliability for each in found],
-            "low": [each.low for each in found],
-            "high": [each.high for each in found],
-            "statements": [each.statements for each in found],
-            "given": [each.is_given for each in found],
-        },
-        schema={
-            "expert": pl.String,
-            **dict.fromkeys(("reliability", "low", "high"), pl.Float64),
-            "statements": pl.Int64,
-            "given": pl.Boolean,
-        },
-    )
+    rows = [
+        (each.name or None, each.reliability, each.low, each.high, each.statements, each.is_given)
+        for each in _require_doubt(fit).experts
+    ]
+    numbers = dict.fromkeys(("reliability", "low", "high"), float)
+    return pl.DataFrame(rows, schema={"expert": str, **numbers, "statements": int, "given": bool}, orient="row")
 
 
 # The explanation ------------------------------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def _as_cases(
 
     None where their CPTs are too large to draw from.
     """
-    queries = [_query(each, network) for each in probabilities]
+    queries = [each.question(network) for each in probabilities]
     names = {name for each in queries for name in factors_of(network, each.targets, each.evidence, {}).families}
     sizes = sum(int(np.prod(network.shape(name))) for name in names)
     draws = min(DRAWS, MOST_NUMBERS // max(1, sizes))
@@ -173,13 +173,6 @@ def _as_cases(
         if all(len(group) == 1 for group in groups):  # type: ignore[attr-defined]
             np.add.at(shapes[str(variable)][configuration], [group[0] for group in groups], cases)  # type: ignore
     return before, _matched(queries, network, kept, shapes, draws)
-
-
-def _query(probability: NetworkProbability, network: Network) -> Query:
-    def named(events: Sequence[tuple[str, tuple[int, ...]]]) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(network.states(name)[state] for state in states) for name, states in events}
-
-    return Query(named(probability.events), named(probability.conditions))
 
 
 def _matched(

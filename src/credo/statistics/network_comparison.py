@@ -175,10 +175,7 @@ def compare_networks(
     rows.sort(key=lambda row: -round(abs(row["difference"]), 12))  # equal ones in the order of the CPT
     kinds = {"parameter": pl.String, **dict.fromkeys(("first", "second", "difference", *ENDS), pl.Float64)}
     ordered = sorted(by_family.items(), key=lambda item: -item[1])
-    families = pl.DataFrame(
-        {"variable": [name for name, _ in ordered], "kl": [value for _, value in ordered]},
-        schema={"variable": pl.String, "kl": pl.Float64},
-    )
+    families = pl.DataFrame(ordered, schema={"variable": str, "kl": float}, orient="row")
     return Differences(sum(by_family.values()), families, pl.DataFrame(rows[:most], schema=kinds), level)
 
 

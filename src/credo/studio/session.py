@@ -93,15 +93,19 @@ class Session:
         """Open a model and a table; a table alone starts a text with its columns."""
         found = None if table is None else OpenTable(table, table_format)
         opened = await asyncio.to_thread(open_files, model, found, self.folder)
+        await self._show(opened)
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+        self._drawing = asyncio.create_task(self._draw_soon(opened))
+
+    async def _show(self, opened: Opened) -> None:
+        """Let the tabs show what was opened in place of what was."""
         async with self._lock:
             await self.cancel()
             self.opened = opened
             self._openings += 1
         await self.publish({"event": "opened", "generation": self.generation})
         self.check_soon()
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch())
-        self._drawing = asyncio.create_task(self._draw_soon(opened))
 
     async def open_named(self, request: Mapping[str, Any]) -> None:
         """Open files of the folder by their names, or an example that ships."""
@@ -529,12 +533,7 @@ class Session:
         )
         fresh.reading = await asyncio.to_thread(read, text, None, opened.table)
         fresh.draft = await asyncio.to_thread(write_draft, opened.knowledge, text, opened.saved, opened.draft)
-        async with self._lock:
-            await self.cancel()
-            self.opened = fresh
-            self._openings += 1
-        await self.publish({"event": "opened", "generation": self.generation})
-        self.check_soon()
+        await self._show(fresh)
 
     async def arrange(self, request: Mapping[str, Any]) -> None:
         """Keep where boxes stand, which groups are folded, or named cases; what other tabs and studios kept stays."""
