@@ -73,35 +73,54 @@ def make_app(session: Session, token: str, hosts: Collection[str], ticket: str =
         route("/api/updates", _change),
         route("/api/reading", _reading, "GET"),
         route("/api/open", _open),
-        route("/api/preview", _preview),
+        route("/api/preview", asked(Session.preview)),
         route("/api/upload", _upload),
-        route("/api/save", _save),
-        route("/api/marginals", _marginals),
-        route("/api/most-probable", _most_probable),
-        route("/api/sensitivity", _sensitivity),
-        route("/api/next", _next),
-        route("/api/questions", _questions),
-        route("/api/predict", _predict),
+        route("/api/save", asked(Session.save)),
+        route("/api/marginals", waited(Session.marginals)),
+        route("/api/most-probable", waited(Session.explain_case)),
+        route("/api/sensitivity", waited(Session.sensitivity)),
+        route("/api/next", waited(Session.next_steps)),
+        route("/api/questions", waited(Session.questions)),
+        route("/api/predict", waited(Session.predict)),
         route("/api/predictions", _predictions, "GET"),
-        route("/api/picture", _picture, "GET"),
-        route("/api/picture", _picture_of_part),
-        route("/api/edit", _edit),
-        route("/api/arrange", _arrange),
+        route("/api/picture", lambda _, session: session.picture(), "GET"),
+        route("/api/picture", asked(Session.picture)),
+        route("/api/edit", asked(Session.edit)),
+        route("/api/arrange", asked(Session.arrange)),
         route("/api/declare", _declare),
-        route("/api/learn", _learn),
-        route("/api/explain", _explain),
-        route("/api/cancel", _cancel),
+        route("/api/learn", asked(Session.learn)),
+        route("/api/explain", asked(lambda session, _: session.explain())),
+        route("/api/cancel", asked(lambda session, _: session.cancel())),
         route("/api/fit", _fit, "GET"),
         route("/api/cpt", _cpt, "GET"),
         route("/api/explanation", _explanation, "GET"),
         route("/api/report", _report, "GET"),
         route("/api/network", _network, "GET"),
         route("/api/share", _share, "GET"),
-        route("/api/columns", _columns, "GET"),
-        route("/api/rows", _rows),
+        route("/api/columns", lambda _, session: session.columns(), "GET"),
+        route("/api/rows", asked(Session.rows)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts, ticket)
+
+
+def asked(method: Callable[[Session, dict[str, Any]], Awaitable[Any]]) -> Handler:
+    """What answers by a method of the session, which is given the request's JSON."""
+
+    async def answer(request: Request, session: Session) -> Any:
+        found = await method(session, await json_of(request))
+        return {} if found is None else found
+
+    return answer
+
+
+def waited(method: Callable[[Session, dict[str, Any]], Awaitable[Any]]) -> Handler:
+    """The same where the page may give the request up."""
+
+    async def answer(request: Request, session: Session) -> Any:
+        return await _while_waited_for(request, method(session, await json_of(request)))
+
+    return answer
 
 
 async def _while_waited_for(request: Request, answering: Awaitable[Any]) -> Any:
@@ -232,10 +251,6 @@ async def _open(request: Request, session: Session) -> Any:
     return await asyncio.to_thread(session.state)
 
 
-async def _preview(request: Request, session: Session) -> Any:
-    return await session.preview(await json_of(request))
-
-
 async def _upload(request: Request, session: Session) -> Any:
     if request.headers.get("content-type", "") != "application/octet-stream":
         raise RefusedError("A file is sent as it is.")
@@ -244,76 +259,14 @@ async def _upload(request: Request, session: Session) -> Any:
     return {"name": session.folder.name_of(path)}
 
 
-async def _save(request: Request, session: Session) -> Any:
-    return await session.save(await json_of(request))
-
-
-async def _marginals(request: Request, session: Session) -> Any:
-    return await _while_waited_for(request, session.marginals(await json_of(request)))
-
-
-async def _most_probable(request: Request, session: Session) -> Any:
-    return await _while_waited_for(request, session.explain_case(await json_of(request)))
-
-
-async def _sensitivity(request: Request, session: Session) -> Any:
-    return await _while_waited_for(request, session.sensitivity(await json_of(request)))
-
-
-async def _next(request: Request, session: Session) -> Any:
-    return await _while_waited_for(request, session.next_steps(await json_of(request)))
-
-
-async def _questions(request: Request, session: Session) -> Any:
-    return await _while_waited_for(request, session.questions(await json_of(request)))
-
-
-async def _predict(request: Request, session: Session) -> Any:
-    return await _while_waited_for(request, session.predict(await json_of(request)))
-
-
 async def _predictions(request: Request, session: Session) -> Response:
     return _file(session.require_opened().predictions, "predictions.csv", "There are no predictions yet.")
-
-
-async def _picture(request: Request, session: Session) -> Any:
-    return await session.picture()
-
-
-async def _picture_of_part(request: Request, session: Session) -> Any:
-    return await session.picture(await json_of(request))
-
-
-async def _edit(request: Request, session: Session) -> Any:
-    return await session.edit(await json_of(request))
-
-
-async def _arrange(request: Request, session: Session) -> Any:
-    await session.arrange(await json_of(request))
-    return {}
 
 
 async def _declare(request: Request, session: Session) -> Any:
     await json_of(request)
     await session.declare()
     return await asyncio.to_thread(session.state)
-
-
-async def _learn(request: Request, session: Session) -> Any:
-    await session.learn(await json_of(request))
-    return {}
-
-
-async def _explain(request: Request, session: Session) -> Any:
-    await json_of(request)
-    await session.explain()
-    return {}
-
-
-async def _cancel(request: Request, session: Session) -> Any:
-    await json_of(request)
-    await session.cancel()
-    return {}
 
 
 async def _fit(request: Request, session: Session) -> Any:
@@ -336,14 +289,6 @@ async def _report(request: Request, session: Session) -> Response:
 async def _network(request: Request, session: Session) -> Response:
     path = await session.write_learned(request.query_params.get("ending"))
     return _file(path, path.name, "There is no such file.")
-
-
-async def _columns(request: Request, session: Session) -> Any:
-    return await session.columns()
-
-
-async def _rows(request: Request, session: Session) -> Any:
-    return await session.rows(await json_of(request))
 
 
 async def _share(request: Request, session: Session) -> Response:
