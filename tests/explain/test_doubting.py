@@ -64,6 +64,13 @@ def test_what_a_doubted_statement_changed_is_what_learning_without_it_changes() 
     assert without_doubted(fit._problem).model.blocks == ()
 
 
+def test_without_doubted_influences_nothing_has_their_signs() -> None:
+    fit = credo.fit(NETWORK, ROWS, "a raises x\nP(x=yes | a=yes) >= 0.7 with confidence 0.9", doubt=0.1)
+    assert fit._problem is not None
+    assert fit._problem.model.constraints.influences
+    assert without_doubted(fit._problem).model.constraints.influences == ()
+
+
 def test_a_doubted_statement_that_the_data_contradict_is_not_passed_over() -> None:
     network = credo.Network({"a": ["no", "yes"]})
     data = pl.DataFrame({"a": ["no"] * 40 + ["yes"] * 2})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -392,6 +392,24 @@ class Constraints:
     def network_statements(self) -> tuple[int, ...]:
         """The statements about probabilities that depend on several CPTs, by number."""
         return tuple(dict.fromkeys(each.statement for each in self.network_constraints))
+
+    @property
+    def statements(self) -> frozenset[int]:
+        """All statements that limit probabilities, by number."""
+        return frozenset(
+            (*self.linear.statements.tolist(), *(each.statement for each in self.products), *self.network_statements)
+        )
+
+    def without(self, statements: Collection[int]) -> Constraints:
+        """The constraints of all other statements."""
+        left_out = frozenset(statements)
+        return replace(
+            self,
+            linear=self.linear.take(~np.isin(self.linear.statements, list(left_out))),
+            products=tuple(each for each in self.products if each.statement not in left_out),
+            network_constraints=tuple(each for each in self.network_constraints if each.statement not in left_out),
+            influences=tuple(each for each in self.influences if each.statement not in left_out),
+        )
 
 
 def with_confidence(constraints: Constraints, statements: Indices, confidence: float = 0.5) -> Constraints:

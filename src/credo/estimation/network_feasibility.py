@@ -47,7 +47,7 @@ def search_network_constraints(constraints: Constraints, network: Network) -> Ne
     if found.is_found:
         return found
     suspects = sorted((number for number in multipliers if multipliers[number] > 0.0), key=lambda n: -multipliers[n])
-    culprits = [number for number in suspects[:MOST_LEFT_OUT] if _tried(_without(hard, number), network)[0].is_found]
+    culprits = [number for number in suspects[:MOST_LEFT_OUT] if _tried(hard.without([number]), network)[0].is_found]
     smallest = _smallest(hard, network, set(culprits), suspects)
     return replace(found, culprits=tuple(sorted(culprits)), smallest=tuple(sorted(smallest)))
 
@@ -55,21 +55,20 @@ def search_network_constraints(constraints: Constraints, network: Network) -> Ne
 def _smallest(hard: Constraints, network: Network, culprits: set[int], suspects: Sequence[int]) -> set[int]:
     """A set of statements for which no CPTs are found, as small as leaving out one after the other makes it.
 
-    Those that resisted are looked at first: mostly they are all of it. Culprits are part of every such set. Empty where
+    Those that resisted are examined first: mostly they are all of it. Culprits are part of every such set. Empty where
     the time does not suffice to leave out any.
     """
     started = perf_counter()
-    everything = {*hard.linear.statements.tolist(), *hard.network_statements}
-    everything |= {each.statement for each in hard.products}
-    if len(culprits) > 1 and not _tried(_only(hard, culprits), network)[0].is_found:
+    everything = hard.statements
+    if len(culprits) > 1 and not _tried(hard.without(everything - culprits), network)[0].is_found:
         return culprits
     kept = {*suspects, *culprits}
-    if not kept or _tried(_only(hard, kept), network)[0].is_found:
-        kept = everything
+    if not kept or _tried(hard.without(everything - kept), network)[0].is_found:
+        kept = set(everything)
     for number in sorted(kept - culprits, key=lambda each: (each in suspects, each)):
         if perf_counter() - started > MOST_SECONDS:
             return kept if len(kept) < len(everything) else set()
-        if not _tried(_only(hard, kept - {number}), network)[0].is_found:
+        if not _tried(hard.without((everything - kept) | {number}), network)[0].is_found:
             kept.discard(number)
     return kept
 
@@ -95,22 +94,4 @@ def _hard(constraints: Constraints) -> Constraints:
         linear=constraints.linear.take(constraints.linear.hard),
         products=tuple(each for each in constraints.products if each.confidence is None),
         network_constraints=tuple(each for each in constraints.network_constraints if each.confidence is None),
-    )
-
-
-def _only(constraints: Constraints, numbers: set[int]) -> Constraints:
-    return replace(
-        constraints,
-        linear=constraints.linear.take(np.isin(constraints.linear.statements, list(numbers))),
-        products=tuple(each for each in constraints.products if each.statement in numbers),
-        network_constraints=tuple(each for each in constraints.network_constraints if each.statement in numbers),
-    )
-
-
-def _without(constraints: Constraints, number: int) -> Constraints:
-    return replace(
-        constraints,
-        linear=constraints.linear.take(constraints.linear.statements != number),
-        products=tuple(each for each in constraints.products if each.statement != number),
-        network_constraints=tuple(each for each in constraints.network_constraints if each.statement != number),
     )

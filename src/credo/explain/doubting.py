@@ -226,12 +226,7 @@ def undoubted_findings(stated: Constraints, numbers: Indices) -> list[Finding]:
 def without_doubted(problem: Problem) -> Problem:
     """The problem with the statements that must hold alone."""
     assert problem.model.doubts is not None
-    linear, doubted = problem.model.constraints.linear, set(problem.model.doubts.numbers.tolist())
-    kept = linear.take(~np.isin(linear.statements, problem.model.doubts.numbers))
-    kept_network = tuple(
-        each for each in problem.model.constraints.network_constraints if each.statement not in doubted
-    )
-    constraints = replace(problem.model.constraints, linear=kept, network_constraints=kept_network)
+    constraints = problem.model.constraints.without(problem.model.doubts.numbers.tolist())
     return problem.with_constraints(constraints).with_model(doubts=None)
 
 

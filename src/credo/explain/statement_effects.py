@@ -299,7 +299,7 @@ def _joins_all(problem: Problem) -> bool:
 
 def _without(problem: Problem, numbers: Sequence[int], names: Sequence[str]) -> Problem:
     """The problem without some statements, and of the others with those about some CPTs alone, and all influences."""
-    stated = problem.model.constraints
+    stated = problem.model.constraints.without(numbers)
     wanted = np.zeros(stated.layout.size, dtype=bool)
     for name in names:
         stated.layout.view(wanted, name)[:] = True
@@ -308,12 +308,8 @@ def _without(problem: Problem, numbers: Sequence[int], names: Sequence[str]) -> 
     about_others[linear.entry_constraints[~wanted[linear.indices]]] = True
     constraints = replace(
         stated,
-        linear=linear.take(~np.isin(linear.statements, numbers) & ~about_others),
-        products=tuple(
-            each for each in stated.products if each.statement not in numbers and wanted[list(each.indices)].all()
-        ),
-        network_constraints=tuple(each for each in stated.network_constraints if each.statement not in numbers),
-        influences=tuple(each for each in stated.influences if each.statement not in numbers),
+        linear=linear.take(~about_others),
+        products=tuple(each for each in stated.products if wanted[list(each.indices)].all()),
     )
     return problem.with_constraints(constraints).with_settings(progress=None).with_model(pinned=NONE)
 
