@@ -27,16 +27,20 @@ RIVALS = (
 )
 NEWER = "wrong-20 wrong-10 five influences none none-missing"
 RUN = "    python -m experiments.published --rows 30 100 --minutes 60 --methods"
+MANY = RUN.replace("30 100", "300")
 COMMANDS = f"""{RUN} credo laplace bdeu10 --cells 600 --draws 3 --conditions none
 {RUN} credo laplace bdeu10 --cells 600 --draws 1 --conditions influences five none-missing
 {RUN} hierarchical shrunk hdp --cells 200 --draws 1 --conditions none
 {RUN} {RIVALS} --cells 200 --draws 1 --conditions {NEWER}
+{RUN} qmap qmapc fcqmap camap mplc cpb irem --cells 600 --draws 1 --conditions five influences
+{MANY} hierarchical shrunk hdp --cells 200 --draws 1 --conditions none
+{MANY} {RIVALS} --cells 200 --draws 1 --conditions wrong-20 five influences none none-missing
     python -m experiments.published.side_by_side"""
 INTRODUCTION = f"""# Published networks: credo beside its rivals
 
 Networks that others published, most of them from real projects, are taken as the truth; rows are drawn from them, and
 every method learns the CPTs from the same rows, given the structure. The networks are not part of this project; without
-them the command runs on random ones. The page is written from stored results by
+them the command runs on random ones. The page is written from stored results of these commands, each as far as it came:
 
 {COMMANDS}
     python -m experiments.published --report
