@@ -66,12 +66,20 @@ def write_report(results: pl.DataFrame, file: Path) -> str:
             "|---|---|---|---|---|" + "---|" * len(METHODS),
             *lines,
             "",
+            *_not_run(cells),
             *_goals(results, cells),
             *_growing(grown),
         ]
     )
     file.write_text(text, encoding="utf-8")
     return text
+
+
+def _not_run(cells: pl.DataFrame) -> Iterable[str]:
+    """How many cells lack `posterior`, whose rows are dropped when it changes (`experiments.again`)."""
+    by_cell = cells.group_by("network", "rows", "share").agg((pl.col("method") == "posterior").any().alias("run"))
+    if missing := int((~by_cell["run"]).sum()):
+        yield f"In {missing} of {len(by_cell)} cells `posterior` has not been run since it changed: those are empty.\n"
 
 
 def _line(cell: pl.DataFrame) -> str:
