@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from experiments.together.trials import MISSING, REGISTERED, ROWS, TREATMENTS, TWINS
+from experiments.together.trials import MISSING, OPTIONS, REGISTERED, ROWS, TREATMENTS, TWINS
 
 HEAD = f"""# Everything at once
 
@@ -43,7 +43,8 @@ def write_report(trials: pl.DataFrame, folder: Path) -> str:
         lines.append(
             f"\nWith everything, the careful expert is found to be right in {careful:.0%} of all cases, the careless "
             f"one in {careless:.0%}. Statements that must hold and are missed: {int(trials['violated'].sum())}. Fits "
-            f"whose missing values were drawn: {int(trials['drawn'].sum())} of {len(trials)}.\n"
+            f"whose missing values were drawn: {int(trials['drawn'].sum())} of {len(trials)}; whose chains of at most "
+            f"{OPTIONS.max_draws} draws mixed: {int((trials['status'] == 'AVERAGED').sum())}.\n"
         )
     text = "".join(lines)
     (folder / "README.md").write_text(text, encoding="utf-8")
