@@ -14,7 +14,7 @@ import numpy as np
 from credo.constraints.constraint_set import Constraints, LinearConstraints, ProductConstraint, joined
 from credo.model.graphs import connected_components
 from credo.model.layout import Layout
-from credo.types import Indices, Numbers
+from credo.types import Flags, Indices, Numbers
 
 NO_STATEMENT = -1  # of constraints that come from no statement
 
@@ -48,6 +48,10 @@ class Block:
         """The same with every distribution summing to one, to the last bit that rounding allows."""
         theta = np.maximum(theta, 0.0)
         return np.asarray(theta / self.totals(theta), dtype=np.float64)
+
+    def take(self, chosen: Flags) -> Block:
+        """The block with these of its linear constraints."""
+        return replace(self, linear=self.linear.take(chosen), constraint_numbers=self.constraint_numbers[chosen])
 
     @property
     def statements(self) -> tuple[int, ...]:

@@ -75,7 +75,7 @@ class Pieces:
 class ConstraintBuilder:
     """Collects the constraints of a knowledge; the one object that is changed while statements are lowered."""
 
-    def __init__(self, knowledge: KnowledgeLike, layout: Layout, max_constraints: int = MAX_CONSTRAINTS) -> None:
+    def __init__(self, knowledge: KnowledgeLike, layout: Layout) -> None:
         self.knowledge = knowledge
         self.layout = layout
         self.directions = synergy_directions(knowledge.statements)
@@ -85,7 +85,6 @@ class ConstraintBuilder:
         self.ties: list[RowTie] = []
         self.forms: list[NoisyFamilyForm] = []
         self.effects: Mapping[str, Sequence[str]] = {}  # of noisy families: child → the effect of each set
-        self._max_constraints = max_constraints
         self._count = 0
         self._families: dict[str, Family] = {}
         # Each piece is several constraints with the same coefficients, bound and statement.
@@ -144,13 +143,13 @@ class ConstraintBuilder:
     def reserve(self, count: int, entries: int, statement: Statement | None) -> None:
         """Count constraints before they are made, and refuse more than the limit."""
         self._count += count
-        if self._count > self._max_constraints:
+        if self._count > MAX_CONSTRAINTS:
             bytes_needed = count * (_BYTES_PER_CONSTRAINT + _BYTES_PER_ENTRY * entries)
             subject = "This statement" if statement is None else quoted_statement(statement)
             raise TooLargeError(
                 f"{subject} alone means {count:,} constraints, one for each configuration of the parents "
                 f"that it does not fix (about {readable_bytes(bytes_needed)}); the limit for all statements is "
-                f"{self._max_constraints:,}. Name more of the parents, or declare the family noisy-or.",
+                f"{MAX_CONSTRAINTS:,}. Name more of the parents, or declare the family noisy-or.",
                 bytes_needed,
             )
 

@@ -412,8 +412,8 @@ class Constraints:
         )
 
 
-def with_confidence(constraints: Constraints, statements: Indices, confidence: float = 0.5) -> Constraints:
-    """The constraints with a confidence for these statements, so that nothing takes them for what must hold.
+def with_confidence(constraints: Constraints, statements: Indices) -> Constraints:
+    """The constraints with a confidence of a half for these statements, so that nothing takes them for what must hold.
 
     Those that leave no room, as P(…) ≤ 0, become equalities, which may be missed by a little.
     """
@@ -423,14 +423,14 @@ def with_confidence(constraints: Constraints, statements: Indices, confidence: f
     doubted = np.isin(linear.statements, statements)
     softened = replace(
         linear,
-        confidences=np.where(doubted & linear.hard, confidence, linear.confidences),
+        confidences=np.where(doubted & linear.hard, 0.5, linear.confidences),
         equality=linear.equality | (doubted & without_room(linear, constraints.layout)),
     )
     numbers = set(statements.tolist())
     network_constraints = tuple(
         replace(
             each,
-            confidence=confidence if each.confidence is None else each.confidence,
+            confidence=0.5 if each.confidence is None else each.confidence,
             equality=each.equality or network_constraint_without_room(each),
         )
         if each.statement in numbers

@@ -65,7 +65,7 @@ def interior_of(block: Block) -> Interior | None:
     nothing, so that their mean over all exchanges is an optimum too.
     """
     hard = block.linear.hard
-    block = replace(block, linear=block.linear.take(hard), constraint_numbers=block.constraint_numbers[hard])
+    block = block.take(hard)
     merged = merged_states(block) if block.size >= MERGED_SIZE else None
     if merged is None:
         found = _interior_of(block, np.ones(block.size))

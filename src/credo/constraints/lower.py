@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from credo.constraints.constraint_builder import (
-    MAX_CONSTRAINTS,
     ConstraintBuilder,
     KnowledgeLike,
     Pieces,
@@ -84,9 +83,7 @@ class LoweringCache:
         return self.pieces
 
 
-def lower(
-    knowledge: KnowledgeLike, *, max_constraints: int = MAX_CONSTRAINTS, cache: LoweringCache | None = None
-) -> Constraints:
+def lower(knowledge: KnowledgeLike, *, cache: LoweringCache | None = None) -> Constraints:
     """The constraints of all statements, over the CPTs of the network in which noisy families are expanded.
 
     Statements about probabilities that depend on several CPTs become network constraints. Those that constrain
@@ -94,7 +91,7 @@ def lower(
     """
     rewritten, expansion = rewrite_for_expansion(knowledge)
     layout = Layout.of(rewritten.network, without={*expansion.winners, *expansion.aligned})
-    builder = ConstraintBuilder(rewritten, layout, max_constraints)
+    builder = ConstraintBuilder(rewritten, layout)
     builder.effects = expansion.effects
     skipped = {unlowered.statement for unlowered in rewritten.unlowered}
     known = {} if cache is None else cache.known(expansion, len(rewritten.statements))

@@ -54,11 +54,7 @@ def pinned_parameters(blocks: Sequence[Block]) -> Indices:
 
 
 def _with_equal_weights(block: Block) -> Task:
-    hard = block.linear.hard
-    hard_block = replace(
-        block, linear=block.linear.take(hard), constraint_numbers=block.constraint_numbers[hard], products=()
-    )
-    return Task(hard_block, np.ones(block.size))
+    return Task(replace(block.take(block.linear.hard), products=()), np.ones(block.size))
 
 
 def pinned_cells(problem: Problem) -> Mapping[str, Flags]:

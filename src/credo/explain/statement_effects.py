@@ -192,12 +192,8 @@ def without_statement(block: Block, number: int) -> Block:
     kept = block.linear.statements != number
     if not block.products and not kept.any():
         return replace(block, linear=NO_CONSTRAINTS, constraint_numbers=block.constraint_numbers[:0])
-    return replace(
-        block,
-        linear=block.linear.take(kept),
-        constraint_numbers=block.constraint_numbers[kept],
-        products=tuple(product for product in block.products if product.statement != number),
-    )
+    products = tuple(product for product in block.products if product.statement != number)
+    return replace(block.take(kept), products=products)
 
 
 def changes_of_means(

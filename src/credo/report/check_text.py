@@ -48,9 +48,9 @@ def check_summary(check: Check) -> RenderableType:
     return Group(*parts)
 
 
-def check_plain_text(check: Check, width: int = 110) -> str:
+def check_plain_text(check: Check) -> str:
     """The same without colours."""
-    return plain_text(check_summary(check), width)
+    return plain_text(check_summary(check))
 
 
 def plain_text(renderable: RenderableType, width: int = 110) -> str:

@@ -57,12 +57,12 @@ def fit_summary(fit: Fit, written_to: Path | None = None, *, with_cpts: bool = T
     return Group(*parts)
 
 
-def fit_plain_text(fit: Fit, width: int = 110, *, with_hint: bool = True) -> str:
+def fit_plain_text(fit: Fit, *, with_hint: bool = True) -> str:
     """The result of learning without its CPTs, as plain text; the hint is about what to call in Python."""
     hint = Text(
         '\nfit.explain() explains the result, fit.report("report.html") writes a page, fit.cpt(name) is one CPT.'
     )
-    return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), *([hint] if with_hint else [])), width)
+    return plain_text(Group(*_opening(fit), *_statements_and_findings(fit), *([hint] if with_hint else [])))
 
 
 def first_sentence(fit: Fit) -> str:

@@ -195,10 +195,8 @@ def _share_task(block: Block, lower: Numbers) -> Task:
         parameters=np.concatenate((block.parameters, np.full(2 * count, -1))),
         distributions=np.concatenate((block.distributions, block.size + 2 * np.arange(1, count + 1))),
         distribution_of=np.concatenate((block.distribution_of, count + np.repeat(np.arange(count), 2))),
-        linear=block.linear.take(block.linear.hard),
-        constraint_numbers=block.constraint_numbers[block.linear.hard],
         products=tuple(each for each in block.products if each.confidence is None),
-    )
+    ).take(block.linear.hard)
     own = np.flatnonzero(lower > 0)
     entries = np.stack((block.size + 2 * block.distribution_of[own], own), axis=1)
     coefficients = np.stack((lower[own], np.full(len(own), -1.0)), axis=1)

@@ -62,14 +62,9 @@ def softened(block: Block, weights: PenaltyWeights) -> Block:
     linear = block.linear
     confidences = np.where(linear.hard, FULL_CONFIDENCE, linear.confidences)
     confidences *= np.where(linear.lengths == 1, weights.ranges, weights.relations)
-    positive = confidences > 0
     products = tuple(_soft_product(each, weights.relations) for each in block.products) if weights.relations else ()
-    return replace(
-        block,
-        linear=replace(linear, confidences=confidences).take(positive),
-        constraint_numbers=block.constraint_numbers[positive],
-        products=products,
-    )
+    whole = replace(block, linear=replace(linear, confidences=confidences), products=products)
+    return whole.take(confidences > 0)
 
 
 def joined_block(blocks: Sequence[Block]) -> Block:

@@ -119,11 +119,8 @@ def _estimates(chosen: _Chosen, points: Sequence[Point], *, most_entropic: bool 
 
 
 def _without_soft_constraints(task: Task) -> Task:
-    block, hard = task.block, task.block.linear.hard
-    if hard.all():
-        return task
-    constraint_numbers = block.constraint_numbers[hard]
-    return task._replace(block=replace(block, linear=block.linear.take(hard), constraint_numbers=constraint_numbers))
+    hard = task.block.linear.hard
+    return task if hard.all() else task._replace(block=task.block.take(hard))
 
 
 def _certified(task: Task, point: Point) -> BlockEstimate:

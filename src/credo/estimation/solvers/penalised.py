@@ -96,9 +96,7 @@ class PenalisedObjective:
         if task.block.products or free <= LARGE:
             return np.zeros(task.block.size)
         penalties = np.where(linear.hard, omega, self.penalties[: len(linear)])
-        some = penalties > 0.0
-        linear = replace(linear, confidences=2.0 * penalties).take(some)
-        block = replace(task.block, linear=linear, constraint_numbers=task.block.constraint_numbers[some])
+        block = replace(task.block, linear=replace(linear, confidences=2.0 * penalties)).take(penalties > 0.0)
         (point,) = solve_tasks([Task(block, self.weights, None, 1.0)])
         return np.log(np.maximum(point.theta, SMALLEST_START)) if point.converged else np.zeros(task.block.size)
 
