@@ -154,6 +154,15 @@ WRITE = {
     "a positive xray is found in 90% of patients with type=Yes": "P(xray=positive | type=Yes) is about 90%",
     "prevalence of type is 10%": "prevalence of type=Yes is 10%",
     "sensitivity of xray for type is 90%": "sensitivity of xray=positive for type=Yes is 90%",
+    "P(cough=yes | smoke=yes) has median 12%, quartiles 9% and 16%": (
+        "P(cough=yes | smoke=yes) has median 12%, half between 9% and 16%"
+    ),
+    "P(cough=yes | smoke=yes): median 12%, half between 9% and 16%": (
+        "P(cough=yes | smoke=yes) has median 12%, half between 9% and 16%"
+    ),
+    "P(cough=yes | smoke=yes) median is 12% (IQR 9%-16%)": (
+        "P(cough=yes | smoke=yes) has median 12%, half between 9% and 16%"
+    ),
     "odds ratio of smoke for cough is 2": "odds ratio of cough=yes for smoke=yes against smoke=no is 2",
     "type=Yes is rare": "P(type=Yes) is very unlikely",
     "type=Yes is unlikely if glu=low": "P(type=Yes | glu=low) is unlikely",

@@ -441,6 +441,14 @@ _REWORDED: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
                 f"the higher {found[1]}, the {'lower' if found[2].lower() in ('less', 'lower') else 'higher'} "
             ),
         ),
+        (r"^(P\s*\([^()]*\))\s*:\s*(?=median\b)", r"\1 has "),
+        (r"(?<=\))\s+(?:is|=)\s+(?=median\b)|(?<=\))\s+median\s+(?:is|=)\s+", " has median "),
+        (r"\bhas\s+median\s+median\b", "has median"),
+        (
+            r"(?<=\bmedian)(\s+[\d.]+\s?%?),?\s*(?:with\s+|and\s+)?\(?(?:the\s+)?(?:quartiles?|IQR)\s*(?:of|from|:)?\s+"
+            r"([\d.]+\s?%?)\s*(?:and|to|,|-|–)\s*([\d.]+\s?%?)\)?$",
+            r"\1, half between \2 and \3",
+        ),
         (r"\bwith\s+(\d+(?:\.\d+)?\s?%?)\s+(?:confidence|certainty)$", r"with confidence \1"),
         (r"\b(raises?|lowers?)\s+(.+?)\s+by\s+(?=[\d.]+\s?%?$)", r"\1 \2 by at least "),
     )
