@@ -113,6 +113,24 @@ def test_mistakes_are_named_by_cell(model: Path, tmp_path: Path) -> None:
         read_sheets([path], credo.Knowledge(other, ""))
 
 
+@pytest.mark.parametrize(
+    ("end", "number", "message"),
+    [
+        ("at least", "40", "nurse.csv, C2: the best guess 30 is below what it is at least, 40 in D2."),
+        ("at most", "20", "nurse.csv, C2: the best guess 30 is above what it is at most, 20 in E2."),
+    ],
+)
+def test_a_guess_outside_of_its_ends_names_the_end(
+    model: Path, tmp_path: Path, end: str, number: str, message: str
+) -> None:
+    path = tmp_path / "nurse.csv"
+    write_sheet(knowledge_about(model).knowledge, "nurse", path)
+    fill(path, {("P(smoke=yes)", "best guess of 100"): "30", ("P(smoke=yes)", end): number})
+    with pytest.raises(credo.DataError) as found:
+        read_sheets([path], knowledge_about(model).knowledge)
+    assert str(found.value) == message
+
+
 def test_experts_are_compared_and_pooled(model: Path, tmp_path: Path) -> None:
     knowledge, paths = knowledge_about(model).knowledge, []
     for expert, guess in (("nurse", "10"), ("doctor", "20"), ("student", "60")):

@@ -257,8 +257,10 @@ def _answer(cells: Mapping[str, Any], row: int) -> tuple[SheetAnswer | None, lis
     guess, low, high = (None if value is None else value / 100 for value in (values[name] for name in NUMBERS[:3]))
     if not wrong and low is not None and high is not None and low > high:
         wrong.append(f"D{row}: at least {100 * low:g} is more than at most {100 * high:g} in E{row}.")
-    elif not wrong and guess is not None and not (low or 0.0) <= guess <= (1.0 if high is None else high):
-        wrong.append(f"C{row}: the best guess {100 * guess:g} is not between the numbers in D{row} and E{row}.")
+    elif not wrong and guess is not None and low is not None and guess < low:
+        wrong.append(f"C{row}: the best guess {100 * guess:g} is below what it is at least, {100 * low:g} in D{row}.")
+    elif not wrong and guess is not None and high is not None and guess > high:
+        wrong.append(f"C{row}: the best guess {100 * guess:g} is above what it is at most, {100 * high:g} in E{row}.")
     if wrong or (guess is None and low is None and high is None):
         return None, wrong
     expert, about = str(cells["expert"] or "").strip(), str(cells["about"] or "").strip()
