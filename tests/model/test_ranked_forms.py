@@ -146,6 +146,32 @@ maintainability is a weighted mean of type (2), reliability (1) with spread 0.1
     assert float(known) == pytest.approx(cpt[2, :, 2].mean())
 
 
+# The probabilities of high maintainability that AgenaRisk computes for that tutorial, in its file CarCosts.cmpx.
+MAINTAINABILITY = {
+    "high": [0.89074457, 0.6566733, 0.34204516, 0.34204516, 0.10768213, 0.017084148, 0.017084148, 0.0011542491, 2.923e-05],
+    "medium": [0.109226204, 0.34217244, 0.6408707, 0.6408707, 0.7846357, 0.6408707, 0.6408707, 0.34217244, 0.109226204],
+}  # fmt: skip
+
+
+def test_the_numbers_of_agenarisk_for_the_maintainability_of_a_car() -> None:
+    """They are those of the formulas at five points, ends of intervals among them; ours are nearer to the integral.
+
+    A small car with a high reliability comes first; the reliability changes fastest.
+    """
+    own = ranked_cpt("mean", (2.0, 1.0), (3, 3), 3, 0.1)
+    points = np.linspace(0.0, 1.0, 5)
+    for place, (kind, reliability) in enumerate(product((2, 1, 0), repeat=2)):
+        means = [mean_of("mean", np.array([2.0, 1.0]), np.array([[kind + a, reliability + b]]) / 3)[0]
+                 for a in points for b in points]  # fmt: skip
+        at_points = np.mean([truncated(mean, 0.1, 3) for mean in means], axis=0)
+        exact = integrated(lambda a, b: (2 * a + b) / 3, 0.1, [(kind, 3), (reliability, 3)], 3)
+        high, medium = (MAINTAINABILITY[state][place] for state in ("high", "medium"))
+        agenarisk = np.array([1.0 - high - medium, medium, high])
+        assert at_points == pytest.approx(agenarisk, abs=2e-7)
+        assert own[kind, reliability] == pytest.approx(agenarisk, abs=0.042)
+        assert np.abs(own[kind, reliability] - exact).max() < np.abs(agenarisk - exact).max()
+
+
 @pytest.mark.parametrize("kind", ["mean", "max", "min"])
 @pytest.mark.parametrize("variance", [1e-4, 5e-3, 0.1])
 def test_parents_of_equal_rank_give_that_rank(kind: str, variance: float) -> None:

@@ -34,7 +34,7 @@ import numpy as np
 from credo.types import Indices, Numbers
 
 KINDS = ("mean", "max", "min")
-POINTS = 5  # in the interval of each parent's state, as AgenaRisk has by default
+POINTS = 5  # in the interval of each parent's state, inside of it; AgenaRisk's five have its ends among them
 MOST_POINTS = 2**12  # for all parents together; with more parents there are fewer of each
 MOST_AT_ONCE = 2**20  # points in memory
 
