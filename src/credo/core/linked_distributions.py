@@ -5,8 +5,9 @@ linear inequalities: one that must hold bounds each line, one that may be wrong 
 all of its inequalities hold. Four kinds of moves leave that density as it is:
 
 - probability moves between two states of one distribution: a Beta variate, cut off where statements end it;
-- some linked distributions are drawn anew together, each as if it had only the statements about it alone, and kept if
-  the others allow it: so distributions that a statement holds together leave a corner together;
+- some linked distributions are drawn anew one after the other by many particles, each as if it had only the statements
+  about it alone; those that the others forbid end: so distributions that statements hold together leave a corner
+  together;
 - the log-odds of a distribution and of some of those linked with it change by the same amounts;
 - the probabilities of two events that a statement compares change together, so that it does not notice.
 """
@@ -22,11 +23,15 @@ LEAST = cython.declare(cython.double, 1e-300)
 MOST_CHOSEN = cython.declare(cython.Py_ssize_t, 15)  # distributions that move together
 TRIES = cython.declare(cython.Py_ssize_t, 3)  # of Beta variates before a slice
 SHRINKS = cython.declare(cython.Py_ssize_t, 12)
-SLOW_ROUNDS = cython.declare(cython.Py_ssize_t, 12)  # of distributions that mix slowly, after one of all
 EVENTS = cython.declare(cython.double, 0.25)  # the share of comparisons whose events move in a round
-MOST_RENEWED = cython.declare(cython.Py_ssize_t, 6)  # distributions that are drawn anew together
-RENEWALS = cython.declare(cython.Py_ssize_t, 3)  # for each distribution and round
-ALONE_TRIES = cython.declare(cython.Py_ssize_t, 20)  # to draw one under the statements about it alone
+# How many linked distributions are drawn anew together, and by how many particles; and of those that mix slowly.
+GROUP, PARTICLES = cython.declare(cython.Py_ssize_t, 8), cython.declare(cython.Py_ssize_t, 12)
+LARGE_GROUP, MOST_PARTICLES = cython.declare(cython.Py_ssize_t, 24), cython.declare(cython.Py_ssize_t, 32)
+MOST_ROWS = cython.declare(cython.Py_ssize_t, 512)  # that touch distributions which are drawn anew together
+RENEWALS = cython.declare(cython.Py_ssize_t, 2)  # of each distribution in a round
+AMONG_SLOW = cython.declare(cython.double, 0.8)  # how often one that mixes well is left out beside a slow one
+# To draw one under the statements about it alone, and how often for each of many particles.
+ALONE_TRIES, GROUP_TRIES = cython.declare(cython.Py_ssize_t, 20), cython.declare(cython.Py_ssize_t, 4)
 EASY = cython.declare(cython.double, 0.4)  # the share of such draws accepted, from which nothing else needs to move it
 
 
@@ -96,8 +101,12 @@ class LinkedDistributions:
         self.links = np.array([e for each in unique for e in each], np.int32)
         self.component, self.slow = np.zeros(D, np.int32), np.zeros(0, np.int32)
         self.norm, self.below, self.own_strengths = np.zeros((3, D, self.components))
+        self.alphas = np.zeros((self.components, len(theta)))  # Dirichlet parameters given each component, with counts
+        own = (np.diff(self.row_starts)[touch_row] == 1) & (np.asarray(statement, np.int32)[touch_row] < 0)
+        self.own_touches = np.flatnonzero(own).astype(np.int32)  # of what must hold of a distribution alone
+        self.own_starts = np.searchsorted(touch_owner[own], np.arange(D + 1)).astype(np.int32)
         self.renewals, self.renewed = np.zeros((2, D))
-        self.is_easy = np.zeros(D, np.int32)
+        self.is_easy, self.is_slow = np.zeros((2, D), np.int32)
         self.least_unseen, self.seen = least_unseen, np.asarray(seen, np.int32)
         self.stated = np.zeros(D) if stated is None else np.asarray(stated, float)
         self.values, self.old_values = np.zeros((2, max(1, self.rows)))
@@ -105,8 +114,14 @@ class LinkedDistributions:
         most = int(lengths.max(initial=1))
         self.level, self.odds = np.zeros((2, self.components))
         self.alpha, self.shift = np.zeros((2, most))
-        self.proposal, self.previous = np.zeros((2, MOST_CHOSEN + 1, most)).reshape(2, -1)
-        self.chosen, self.old_component = np.zeros((2, MOST_CHOSEN + 1), np.int32)
+        group = max(MOST_CHOSEN + 1, LARGE_GROUP)
+        self.proposal, self.previous = np.zeros((2, group, most)).reshape(2, -1)
+        self.chosen, self.old_component = np.zeros((2, group), np.int32)
+        self.trial = np.zeros(MOST_PARTICLES * LARGE_GROUP * most)
+        self.trial_component, self.ancestor = np.zeros((2, MOST_PARTICLES * LARGE_GROUP), np.int32)
+        self.survivors, self.particle_values = np.zeros(MOST_PARTICLES, np.int32), np.zeros((MOST_PARTICLES, MOST_ROWS))
+        self.place_of, self.last_touch = np.zeros(max(1, self.rows), np.int32), np.zeros(MOST_ROWS, np.int32)
+        self.placed_rows = 0
         self.random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self.stamp = self.changed = self.chosen_count = self.choice = 0
         self.choice_of, self.proposed, self.proposed_component = np.zeros((3, D), np.int32)
@@ -273,6 +288,7 @@ class LinkedDistributions:
                         if self.barred[k] != 0.0:
                             continue
                         a = s * self.base[k] if g < self.following[self.family[d]] else s / allowed
+                        self.alphas[g, k] = self.counts[k] + a
                         self.norm[d, g] -= lgamma(a)
                         if self.counts[k] > 0.0:
                             self.level[g] += log_rising(a, self.counts[k], cython.address(slope))
@@ -355,18 +371,8 @@ class LinkedDistributions:
     def prepare(self, d: cython.Py_ssize_t) -> cython.void:
         """α of a distribution, given its component; zero where it is barred."""
         k: cython.Py_ssize_t
-        allowed: cython.Py_ssize_t = 0
-        first: cython.Py_ssize_t = self.first_cell[d]
-        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
-        g: cython.Py_ssize_t = self.component[d]
-        for k in range(K):
-            allowed += self.barred[first + k] == 0.0
-        for k in range(K):
-            self.alpha[k] = 0.0
-            if self.barred[first + k] == 0.0:
-                self.alpha[k] = self.counts[first + k] + self.own_strengths[d, g] * (
-                    self.base[first + k] if g < self.following[self.family[d]] else 1.0 / allowed
-                )
+        for k in range(self.first_cell[d + 1] - self.first_cell[d]):
+            self.alpha[k] = self.alphas[self.component[d], self.first_cell[d] + k]
 
     # Moves ------------------------------------------------------------------------------------------------------------
 
@@ -574,32 +580,32 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def draw_alone(self, d: cython.Py_ssize_t, out: cython.pointer(cython.double)) -> cython.bint:
+    def draw_alone(
+        self, d: cython.Py_ssize_t, tries: cython.Py_ssize_t, out: cython.pointer(cython.double)
+    ) -> cython.bint:
         """A distribution drawn anew under the statements about it alone; whether that succeeded in a few attempts."""
+        i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
-        row: cython.Py_ssize_t
         g: cython.Py_ssize_t
-        K: cython.Py_ssize_t = self.first_cell[d + 1] - self.first_cell[d]
+        first: cython.Py_ssize_t = self.first_cell[d]
+        K: cython.Py_ssize_t = self.first_cell[d + 1] - first
         total: cython.double
         u: cython.double
         holds: cython.bint
-        for _ in range(ALONE_TRIES):
+        for _ in range(tries):
             u, g = uniform(cython.address(self.random[0])), 0
             while g < self.components - 1 and u > self.below[d, g]:
                 g += 1
             self.component[d] = g
-            self.prepare(d)
-            dirichlet(cython.address(self.alpha[0]), out, K, cython.address(self.random[0]))
+            dirichlet(cython.address(self.alphas[g, first]), out, K, cython.address(self.random[0]))
             for k in range(K):
-                if self.alpha[k] == 0.0:
+                if self.alphas[g, first + k] == 0.0:
                     out[k] = 0.0
             holds = True
-            for t in range(self.touch_starts[d], self.touch_starts[d + 1]):
-                row = self.touch_rows[t]
-                if self.row_starts[row + 1] - self.row_starts[row] > 1 or self.statement[row] >= 0:
-                    continue
-                total = -self.bounds[row]
+            for i in range(self.own_starts[d], self.own_starts[d + 1]):
+                t = self.own_touches[i]
+                total = -self.bounds[self.touch_rows[t]]
                 for k in range(K):
                     total += self.coefficients[self.touch_places[t] + k] * out[k]
                 if total > ROUNDING:
@@ -612,47 +618,189 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def renew_together(self, d: cython.Py_ssize_t, most: cython.Py_ssize_t) -> cython.void:
-        """Some linked distributions drawn anew, each under the statements about it alone, if the others allow it."""
+    def choose_linked(self, e: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """One of the distributions that share a row with this one, or itself."""
+        count: cython.Py_ssize_t = self.touch_starts[e + 1] - self.touch_starts[e]
+        touch: cython.Py_ssize_t = self.touch_starts[e] + cython.cast(
+            cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count
+        )
+        row: cython.Py_ssize_t = self.touch_rows[touch]
+        count = self.row_starts[row + 1] - self.row_starts[row]
+        touch = self.row_starts[row] + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
+        return self.row_distributions[self.order[touch]]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def choose_group(self, d: cython.Py_ssize_t, most: cython.Py_ssize_t) -> cython.void:
+        """A distribution and some that rows link with it, in a random order, whatever they are now.
+
+        Gives each row that touches them a place, where the first particle has its value without them, and notes the
+        last touch of each.
+        """
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        e: cython.Py_ssize_t = d
+        t: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        self.stamp += 1
+        self.choice += 1
+        self.chosen_count = self.placed_rows = 0
+        for i in range(4 * most):
+            if i > 0:
+                at = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * self.chosen_count)
+                e = self.choose_linked(self.chosen[at])
+            if (
+                self.held[e]
+                or self.choice_of[e] == self.choice
+                or (self.is_slow[d] and not self.is_slow[e] and uniform(cython.address(self.random[0])) < AMONG_SLOW)
+                or self.placed_rows + self.touch_starts[e + 1] - self.touch_starts[e] > MOST_ROWS
+            ):
+                if i == 0:
+                    return
+                continue
+            self.choice_of[e] = self.choice
+            for t in range(self.touch_starts[e], self.touch_starts[e + 1]):
+                row = self.touch_rows[t]
+                if self.row_stamp[row] != self.stamp:
+                    self.row_stamp[row] = self.stamp
+                    self.place_of[row] = self.placed_rows
+                    self.particle_values[0, self.placed_rows] = self.values[row]
+                    self.placed_rows += 1
+                at = self.place_of[row]
+                self.last_touch[at] = t
+                for k in range(self.first_cell[e + 1] - self.first_cell[e]):
+                    self.particle_values[0, at] -= (
+                        self.coefficients[self.touch_places[t] + k] * self.theta[self.first_cell[e] + k]
+                    )
+            self.chosen[self.chosen_count] = e
+            self.chosen_count += 1
+            if self.chosen_count == most:
+                return
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def place(
+        self,
+        e: cython.Py_ssize_t,
+        theta: cython.pointer(cython.const[cython.double]),
+        values: cython.pointer(cython.double),
+    ) -> cython.double:
+        """Add a distribution to the values of a particle; the log odds against it of the rows that this completes."""
+        k: cython.Py_ssize_t
+        t: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        row: cython.Py_ssize_t
+        cost: cython.double = 0.0
+        for t in range(self.touch_starts[e], self.touch_starts[e + 1]):
+            row = self.touch_rows[t]
+            at = self.place_of[row]
+            for k in range(self.first_cell[e + 1] - self.first_cell[e]):
+                values[at] += self.coefficients[self.touch_places[t] + k] * theta[k]
+            if self.last_touch[at] == t and values[at] > ROUNDING:
+                cost += INFINITY if self.statement[row] < 0 else max(self.support[self.statement[row]], 0.0)
+        return cost
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def draw_survivor(self, first: cython.Py_ssize_t, alive: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """One of the particles that go on, from the first one that may be chosen."""
+        at: cython.double = uniform(cython.address(self.random[0])) * (alive - first)
+        return self.survivors[first + cython.cast(cython.Py_ssize_t, at)]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def renew_together(
+        self, d: cython.Py_ssize_t, most: cython.Py_ssize_t, particles: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Some linked distributions drawn anew, one after the other; whether the first of them changed.
+
+        Particle 0 is the point where they are. The others draw each distribution under the statements about it alone
+        and end where a row forbids it that nothing later touches: at once if it must hold, by its odds if it may be
+        wrong. Those that ended go on as copies of those that did not. So many distributions find a way together that
+        would hardly be allowed if all were drawn at once [conditional sequential Monte Carlo: Andrieu, Doucet and
+        Holenstein, 2010]. One of the particles that are left, other than the point, is the proposal.
+        """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
+        k: cython.Py_ssize_t
         e: cython.Py_ssize_t
-        row: cython.Py_ssize_t
-        count: cython.Py_ssize_t
-        change: cython.double = -INFINITY
-        possible: cython.bint = True
-        wanted: cython.Py_ssize_t = 1 + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * most)
-        self.chosen[0], self.chosen_count = d, 1
-        for i in range(1, wanted):
-            e = self.chosen[cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * self.chosen_count)]
-            count = self.touch_starts[e + 1] - self.touch_starts[e]
-            j = self.touch_starts[e] + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
-            row = self.touch_rows[j]
-            count = self.row_starts[row + 1] - self.row_starts[row]
-            j = self.row_starts[row] + cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * count)
-            e, j = self.row_distributions[self.order[j]], 0
-            if self.held[e]:
-                continue
-            while j < self.chosen_count and self.chosen[j] != e:
-                j += 1
-            if j == self.chosen_count:
-                self.chosen[j] = e
-                self.chosen_count += 1
+        t: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        ended: cython.Py_ssize_t
+        alive: cython.Py_ssize_t = 1
+        tries: cython.Py_ssize_t = ALONE_TRIES if particles == 2 else GROUP_TRIES
+        states: cython.Py_ssize_t = self.alpha.shape[0]
+        ratio: cython.double
+        self.choose_group(d, most)
+        if self.chosen_count == 0:
+            return False
+        for j in range(1, particles):
+            for t in range(self.placed_rows):
+                self.particle_values[j, t] = self.particle_values[0, t]
         for i in range(self.chosen_count):
-            e = self.chosen[i]
+            e, self.survivors[0], alive = self.chosen[i], 0, 1
             self.old_component[i] = self.component[e]
-            possible = possible and self.draw_alone(e, cython.address(self.proposal[i * self.alpha.shape[0]]))
-        if possible:
-            change = self.replace_chosen()
-            if not (change >= 0.0 or log(uniform(cython.address(self.random[0]))) < change):
-                self.restore_chosen()
-                possible = False
-        if self.chosen_count == 1:
-            self.renewals[d] += 1.0
-            self.renewed[d] += possible
-        if not possible:
-            for i in range(self.chosen_count):
-                self.component[self.chosen[i]] = self.old_component[i]
+            self.place(e, cython.address(self.theta[self.first_cell[e]]), cython.address(self.particle_values[0, 0]))
+            for j in range(1, particles):
+                at = i * particles + j
+                self.ancestor[at] = -1
+                if not self.draw_alone(e, tries, cython.address(self.trial[at * states])):
+                    continue
+                ratio = -self.place(
+                    e, cython.address(self.trial[at * states]), cython.address(self.particle_values[j, 0])
+                )
+                if ratio == 0.0 or log(uniform(cython.address(self.random[0]))) < ratio:
+                    self.trial_component[at] = self.component[e]
+                    self.ancestor[at] = self.survivors[alive] = j
+                    alive += 1
+            self.component[e] = self.old_component[i]
+            # Copies are as many as if the point were any of the particles that go on: one of those that ended is a copy
+            # of it for sure with the probability that the point, being one of all, would be such a copy itself.
+            ended = particles - alive
+            k = cython.cast(cython.Py_ssize_t, uniform(cython.address(self.random[0])) * particles)
+            for j in range(1, particles):
+                at = i * particles + j
+                if self.ancestor[at] >= 0:
+                    continue
+                self.ancestor[at] = 0 if k == 0 else self.draw_survivor(0, alive)
+                k = k - 1 if k < ended else ended
+                for t in range(self.placed_rows):
+                    self.particle_values[j, t] = self.particle_values[self.ancestor[at], t]
+        if alive == 1:
+            return False
+        at = self.draw_survivor(1, alive)
+        self.begin_change()
+        i = self.chosen_count
+        while i > 0:
+            at = at if i == self.chosen_count else self.ancestor[(i - 1) * particles + at]
+            if at == 0:
+                break
+            i -= 1
+            e = self.chosen[i]
+            for k in range(self.first_cell[e + 1] - self.first_cell[e]):
+                self.previous[i * states + k] = self.theta[self.first_cell[e] + k]
+            self.component[e] = self.trial_component[i * particles + at]
+            self.change(e, cython.address(self.trial[(i * particles + at) * states]))
+        # What particles did not see of statements that may be wrong: those that are probably false, or of several rows.
+        ratio = self.support_change()
+        for j in range(self.changed):
+            k = self.statement[self.changed_rows[j]]
+            if k >= 0 and (self.values[self.changed_rows[j]] > ROUNDING) != (self.old_values[j] > ROUNDING):
+                ratio += max(self.support[k], 0.0) * (1.0 if self.values[self.changed_rows[j]] > ROUNDING else -1.0)
+        if ratio > -1e-9 or log(uniform(cython.address(self.random[0]))) < ratio:
+            return i == 0
+        self.undo(self.changed)
+        for j in range(i, self.chosen_count):
+            e = self.chosen[j]
+            self.component[e] = self.old_component[j]
+            for k in range(self.first_cell[e + 1] - self.first_cell[e]):
+                self.theta[self.first_cell[e] + k] = self.previous[j * states + k]
+        return False
 
     @cython.cfunc
     @cython.nogil
@@ -801,7 +949,7 @@ class LinkedDistributions:
                 self.proposed[self.proposed_count] = d
                 self.proposed_component[self.proposed_count] = self.component[d]
                 self.proposed_count += 1
-                if self.draw_alone(d, cython.address(self.proposal[0])):
+                if self.draw_alone(d, ALONE_TRIES, cython.address(self.proposal[0])):
                     for k in range(self.first_cell[d + 1] - self.first_cell[d]):
                         out[self.first_cell[d] + k] = self.proposal[k]
                 else:
@@ -828,39 +976,49 @@ class LinkedDistributions:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def update(self, d: cython.Py_ssize_t) -> cython.void:
-        if self.held[d]:
-            return
-        if self.is_easy[d]:
-            self.renew_together(d, 1)
-            self.renew_together(d, 2)
-            return
+    def update(self, d: cython.Py_ssize_t, most: cython.Py_ssize_t, particles: cython.Py_ssize_t) -> cython.void:
+        """Move a distribution in all ways; of those drawn anew together, `most` take turns as the first."""
         self.update_distribution(d)
-        for _ in range(RENEWALS):
-            self.renew_together(d, MOST_RENEWED)
+        self.renewals[d] += 1.0
+        self.renewed[d] += self.renew_together(d, 1, 2)
+        size: cython.double = exp(
+            log(most + 0.99) * uniform(cython.address(self.random[0]))
+        )  # small ones as often as large
+        if uniform(cython.address(self.random[0])) * size < RENEWALS:
+            self.renew_together(d, cython.cast(cython.Py_ssize_t, size), particles)
         if self.link_starts[d + 1] > self.link_starts[d]:
             self.shift_together(d)
 
     def update_more_often(self, distributions):
-        """Update these more often than others from now on."""
-        self.slow = np.intersect1d(distributions, self.linked).astype(np.int32)
+        """Update these, too, more often than others from now on."""
+        slow = np.asarray(self.is_slow)
+        slow[np.intersect1d(distributions, self.linked)] = 1
+        self.slow = np.flatnonzero(slow & (np.asarray(self.held) == 0)).astype(np.int32)
 
     def find_easy(self):
         """Find those that are mostly accepted when they are drawn anew alone: nothing else moves them from now on."""
         easy = np.asarray(self.is_easy)
         easy[:] = np.asarray(self.renewed) > EASY * np.asarray(self.renewals)
 
-    def sweep(self, rounds: cython.Py_ssize_t):
-        """Move all of them so many times, and those that mix slowly more often."""
+    def sweep(self, rounds: cython.Py_ssize_t, slow_rounds: cython.Py_ssize_t):
+        """Move all of them so many times, and then those that mix slowly."""
         i: cython.Py_ssize_t
+        d: cython.Py_ssize_t
         with cython.nogil:
             for _ in range(rounds):
                 for i in range(self.linked.shape[0]):
-                    self.update(self.linked[i])
-                for _ in range(SLOW_ROUNDS):
-                    for i in range(self.slow.shape[0]):
-                        self.update(self.slow[i])
+                    d = self.linked[i]
+                    if self.held[d]:
+                        continue
+                    if not self.is_easy[d]:
+                        self.update(d, GROUP, PARTICLES)
+                    else:
+                        self.renew_together(d, 1, 2)
+                        self.renew_together(d, 2, 2)
                 for i in range(self.rows):
                     if uniform(cython.address(self.random[0])) < EVENTS:
                         self.update_events(i)
+            for _ in range(slow_rounds):
+                for i in range(self.slow.shape[0]):
+                    self.update(self.slow[i], LARGE_GROUP, MOST_PARTICLES)
         return self.evaluate()

@@ -17,12 +17,14 @@ from credo.posterior.trajectories import HeldCPT, Smooth, Trajectories
 from credo.posterior.walls import Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
-MORE_UPDATES, FEW_SLOW = 4, 8  # of the bases that mix slowly, in a step; and how few these may always be
+# Of what mixes slowly: how often a base moves in a step, rounds of linked distributions, and how few CPTs these may
+# always be; and the number of steps in which everything else moves once.
+MORE_UPDATES, SLOW_ROUNDS, FEW_SLOW, PACE = 4, 6, 8, 4
 MOSTLY_REDRAWN, SELDOM = 0.2, 4  # the share of redrawn CPTs from which trajectories are made in every fourth step
 LEAST_KNOWN = 0.5  # rows, expected or seen, of a configuration that is not thought of as unseen
 # Rounds in which linked distributions move for each step of the bases, which does not wait for them: fewer where they
 # are many. With two rounds, six linked distributions of three states were 4 points off, with twelve less than 0.5.
-FEWEST_ROUNDS, MOST_ROUNDS, UPDATED = 3, 12, 400
+FEWEST_ROUNDS, MOST_ROUNDS, UPDATED = 2, 12, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Chain:
         self._counts = np.ascontiguousarray(counts[model.cells])
         self._whole = start.copy()
         self._support = np.zeros(0 if doubts is None else len(doubts))
-        self._updates = [1] * len(model.families)
+        self._updates, self._slow_rounds, self._pace = [1] * len(model.families), 0, 1
         self._steps, self._every = 0, 1  # between trajectories
         self._adapting = True
         base, strengths = np.zeros(model.size), (*constants.following, *constants.free)
@@ -159,19 +161,23 @@ class Chain:
             self.families[family].set_doubt(parent, rising, falling)
 
     def update_more_often(self, unmixed: Flags) -> None:
-        """Move what has unmixed cells, (cells of the layout,), more often in each step from now on.
+        """Move what has unmixed cells, (cells of the layout,), more often in each step from now on, and the rest less.
 
         That is bases, and distributions that statements link. Where many are unmixed, all need more steps instead.
         """
-        linked = self._linked.linked_distributions
+        linked, families = self._linked.linked_distributions, self.model.families
+        slow = [number for number, each in enumerate(families) if unmixed[each.cells].any()]
+        if not slow or len(slow) > max(FEW_SLOW, len(families) // 4):
+            self._pace, self._slow_rounds = 1, 0
+            return
+        for number in slow:
+            self._updates[number] = MORE_UPDATES
+        if self.is_independent and self._doubts is None:
+            self._pace = PACE
         if len(linked):
             own = np.logical_or.reduceat(unmixed[self.model.cells], self.model.first_cell[:-1])
-            if own[linked].sum() <= max(FEW_SLOW, len(linked) // 4):
-                self._linked.update_more_often(np.flatnonzero(own))
-        slow = [number for number, each in enumerate(self.model.families) if unmixed[each.cells].any()]
-        if len(slow) <= max(FEW_SLOW, len(self.model.families) // 4):
-            for number in slow:
-                self._updates[number] = MORE_UPDATES
+            self._linked.update_more_often(np.flatnonzero(own))
+            self._slow_rounds = SLOW_ROUNDS
 
     def run(self, steps: range, keep: Callable[[int], None]) -> None:
         """Move everything once in each of these steps, and `keep` what was reached; those below 0 are the warm-up."""
@@ -185,14 +191,15 @@ class Chain:
                 for family in self.families:
                     family.count()
             self.prior.update(adapting)
+            is_turn = step % self._pace == 0  # of what mixes well
             for family, updates in zip(self.families, self._updates, strict=True):
-                for _ in range(updates):
+                for _ in range(updates if is_turn or updates > 1 else 0):
                     family.update(adapting)
             self._linked.look_at_base()
             if self._adapting and not adapting:
                 self._linked.find_easy()
             self._adapting = adapting
-            self._linked.sweep(self._rounds)
+            self._linked.sweep(self._rounds if is_turn else 0, self._slow_rounds)
             if self._trajectories is not None:
                 self._run_trajectories(self._trajectories, adapting)
             if not adapting:

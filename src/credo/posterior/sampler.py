@@ -156,7 +156,9 @@ def posterior(
                 progress(len(chains) * (steps.stop + options.warmup), len(chains) * (last + options.warmup))
         sizes, mixed, deviations = effective_sizes(draws), r_hat(draws), draws.std(axis=(0, 1))
         varying = deviations > NO_DEVIATION
-        unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
+        unmixed = (
+            ~((sizes >= SMALLEST_SIZE) & (mixed <= LARGEST_R_HAT)) & varying
+        )  # also where too few draws tell nothing
         good = not unmixed.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
         if good or draws.shape[1] >= options.max_draws:
             break
