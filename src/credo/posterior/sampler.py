@@ -154,7 +154,7 @@ def posterior(
             if progress is not None:
                 progress(len(chains) * (steps.stop + options.warmup), len(chains) * (last + options.warmup))
         sizes, mixed, deviations = effective_sizes(draws), r_hat(draws), draws.std(axis=(0, 1))
-        varying = deviations > NO_DEVIATION
+        varying = _is_varying(draws.mean(axis=(0, 1)), deviations)
         unmixed = ((sizes < SMALLEST_SIZE) | (mixed > LARGEST_R_HAT)) & varying
         good = not unmixed.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
         if good or draws.shape[1] >= options.max_draws:
@@ -259,6 +259,11 @@ def _walls(
         own = [place_of.get(number, -1) for number in region.statements.statements.tolist()]
         walls.append(NetworkWalls(region.statements, np.array(own, dtype=np.int64)))
     return tuple(walls)
+
+
+def _is_varying(means: Numbers, deviations: Numbers) -> Flags:
+    """Which probabilities are not as good as known: a rate of 1e-9 may be, or not."""
+    return np.asarray(deviations > NO_DEVIATION * np.minimum(means, 1.0 - means))
 
 
 def doubt_result(doubts: DoubtedStatements, truth: Flags, seed: int) -> DoubtResult:
