@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +13,10 @@ from credo.core.network_prior import NetworkPrior
 from credo.core.ordered_draws import draw_ordered
 from credo.posterior.doubted_statements import DoubtedStatements
 from credo.posterior.model import NARROW, SampledModel
+from credo.posterior.thin_sets import ThinSets
 from credo.posterior.trajectories import HeldCPT, Smooth, Trajectories
 from credo.posterior.walls import NetworkWalls, Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
-
-if TYPE_CHECKING:
-    from credo.posterior.thin_sets import ThinSets
 
 MORE_UPDATES, FEW_SLOW = 4, 8  # of the bases that mix slowly, in a step; and how few these may always be
 MOSTLY_REDRAWN, SELDOM = 0.2, 4  # the share of redrawn CPTs from which trajectories are made in every fourth step
@@ -133,8 +130,6 @@ class Chain:
         self._held = _held_cpts(model, family_of)
         self._thin: ThinSets | None = None
         if sets := _thin_sets(model, walls):
-            from credo.posterior.thin_sets import ThinSets  # which needs a part of SciPy that little else does
-
             free = np.zeros(model.layout.size, dtype=np.bool_)
             free[model.cells[~model.barred]] = True
             self._thin = ThinSets(sets, model.layout.distribution_starts(), free, walls, [*seed, -3 % 2**32])

@@ -21,7 +21,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, betaincinv, betaln, expit
 
 from credo.posterior.walls import HOLDS, LinearWalls, NetworkWalls, Walls, are_kept, excesses, true_statements
 from credo.tolerances import EQUALITY_SHARE, EQUALITY_WIDTH
@@ -242,6 +241,11 @@ def _where_negative(first: Numbers, last: Numbers) -> tuple[Numbers, Numbers]:
 # Beta variates in log-odds --------------------------------------------------------------------------------------------
 
 
+def expit(y: Numbers | float) -> Numbers:
+    """1/(1 + exp(−y))."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, -np.asarray(y, dtype=np.float64))))
+
+
 def _split(theta: Numbers, pair: Indices, log_odds: float) -> None:
     """Divide what two states have together."""
     total = theta[pair].sum()
@@ -297,6 +301,8 @@ def _slope(a: float, b: float, y: Numbers) -> Numbers:
 
 def log_masses(a: float, b: float, low: Numbers, high: Numbers) -> Numbers:
     """log P(low ≤ y ≤ high) of the log-odds of a Beta(a, b) variate, also far out and where limits nearly agree."""
+    from scipy.special import betainc
+
     below = betainc(a, b, expit(high)), betainc(a, b, expit(low))
     above = betainc(b, a, expit(-low)), betainc(b, a, expit(-high))
     is_low = below[0] <= above[0]
@@ -311,6 +317,8 @@ def log_masses(a: float, b: float, low: Numbers, high: Numbers) -> Numbers:
 
 def _integral(a: float, b: float, low: float, high: float) -> float:
     """The same by quadrature, from where the density is largest to where nothing is left."""
+    from scipy.special import betaln
+
     top = min(max(np.log(a / b), low), high)
     slope = float(_slope(a, b, np.asarray(top)))
     if top == low:
@@ -337,6 +345,8 @@ def draw_between(a: float, b: float, low: float, high: float, random: np.random.
     top = min(max(np.log(a / b), low), high)
     slope = float(_slope(a, b, np.asarray(top))) if top in {low, high} else 0.0
     if slope == 0.0 and not np.isfinite(high - low):
+        from scipy.special import betainc, betaincinv
+
         first, last = betainc(a, b, expit(low)), betainc(a, b, expit(high))
         share = betaincinv(a, b, first + (last - first) * random.random())
         return float(np.clip(np.log(max(share, LEAST)) - np.log(max(1.0 - share, LEAST)), low, high))
