@@ -79,6 +79,70 @@ def test_what_is_nearly_certain_counts_by_what_it_lacks() -> None:
     assert not credo.check(f"{AND}P(top=no) >= 0.999999999").conflicts
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "variables a: no, yes\nP(a=yes) is 1e-9 with confidence 0.8",
+        "variables a: no, yes\nexpert e with reliability 0.8:\n    P(a=yes) is 1e-9",
+        "variables a: no, yes\nP(a=no) is 99.9999999% with confidence 0.8",
+        "variables a: no, yes\nP(a=yes) <= 1e-8 with confidence 0.8",
+        "variables a: no, yes\nP(a=yes) is 1e-12 with confidence 0.8",
+    ],
+)
+def test_a_doubted_rate_stays_as_believed_without_rows_and_keeps_its_digits(line: str) -> None:
+    fit = credo.fit(line, seed=1)
+    assert fit.status.name == "AVERAGED"
+    (found,) = fit.statements().to_dicts()
+    assert found["probability"] == pytest.approx(0.8, abs=0.08)
+    a = number(fit, "a")
+    if "<=" in line:
+        assert (a <= 1e-8).mean() == pytest.approx(found["probability"], abs=1e-9)
+    else:
+        value = 1e-12 if "1e-12" in line else 1e-9
+        inside = abs(a / value - 1.0) < 0.0101
+        assert inside.mean() == pytest.approx(found["probability"], abs=0.002)
+        assert a[inside].std() / value > 0.003  # all of its width
+
+
+def test_a_doubted_rate_is_as_probable_as_bayes_theorem_makes_it() -> None:
+    """Odds of its confidence, times the density of log P(a) at 1e-9 without it, times its width and w."""
+    rows = pl.DataFrame({"a": ["no"] * 50})
+    many = credo.PosteriorOptions(draws=4000, max_draws=4000)
+    plain = credo.fit("variables a: no, yes", rows, seed=1, posterior=many)
+    share = (abs(np.log(number(plain, "a") / 1e-9)) < 2.0).mean() * 0.01 / 2.0
+    fit = credo.fit("variables a: no, yes\nP(a=yes) is 1e-9 with confidence 0.3", rows, seed=1)
+    assert fit.posterior is not None
+    assert fit.posterior.doubt is not None
+    before = np.mean([beta(k, k).cdf(1.01e-9) - beta(k, k).cdf(0.99e-9) for k in (0.1, 0.5, 1.0)])
+    correction = fit.posterior.doubt.log_prior_correction[0]
+    assert correction == pytest.approx(np.log((1.0 - before) / before), abs=1e-6)
+    odds = 0.3 / 0.7 * np.exp(correction) * share
+    assert fit.statements()["probability"][0] == pytest.approx(odds / (1.0 + odds), abs=0.06)
+
+
+def test_rows_make_a_doubted_rate_false() -> None:
+    rows = pl.DataFrame({"a": ["no"] * 997 + ["yes"] * 3})
+    fit = credo.fit("variables a: no, yes\nP(a=yes) is 1e-9 with confidence 0.99", rows, seed=1)
+    assert fit.statements()["probability"][0] < 1e-3
+    assert float(fit.query("P(a=yes)")) == pytest.approx(0.003, abs=0.001)
+
+
+def test_a_doubted_ratio_of_rates_holds_in_the_draws_where_it_is_true() -> None:
+    text = "variables a, b: no, yes\nP(b=yes) is between 1e-7 and 1e-6\nP(a=yes) = 2*P(b=yes) with confidence 0.9"
+    fit = credo.fit(text, seed=1)
+    (found,) = fit.statements().to_dicts()
+    inside = abs(number(fit, "a") / (2 * number(fit, "b")) - 1.0) < 0.0102
+    assert inside.mean() == pytest.approx(found["probability"], abs=0.01)
+
+
+def test_a_doubted_derived_rate_holds_in_the_draws_where_it_is_true() -> None:
+    fit = credo.fit(f"{AND}P(top=yes) is 1e-9 with confidence 0.9", seed=1)
+    (found,) = fit.statements().to_dicts()
+    inside = abs(number(fit, "a") * number(fit, "b") / 1e-9 - 1.0) < 0.0101
+    assert inside.mean() == pytest.approx(found["probability"], abs=0.002)
+    assert 0.5 < found["probability"] < 0.99
+
+
 def test_rows_contradict_a_rate_that_is_much_too_small() -> None:
     data = pl.DataFrame({"a": ["no"] * 997 + ["yes"] * 3})
     (stated,) = credo.check("variables a: no, yes\nP(a=yes) is 1e-9", data=data).statements

@@ -43,6 +43,8 @@ from credo.explain.doubting import (
     doubted_statements,
     is_doubt_asked_for,
     undoubted_findings,
+    unseen_cells,
+    with_prior_correction,
 )
 from credo.explain.form_suggestions import form_suggestions
 from credo.explain.orders_used import order_findings
@@ -279,6 +281,9 @@ def learn(
                 doubts=doubts, must_doubt=is_doubt_asked_for(known, doubt), add_rows=add_rows,
                 executor=executor_for(executor, memory_limit), doubted_experts=doubted,
             )  # fmt: skip
+            if (own := problem.model.doubts) is not None:
+                own = with_prior_correction(own, model.stated, model.expansion.network, unseen_cells(problem))
+                problem = problem.with_model(doubts=own)
             evidence = weighed(model.stated.evidence, doubted, problem.data.expert_weights)
             if not any(finding.kind == SUSPECTED for finding in taken):
                 _warn_of_codes(coded := seen_code_findings(table.numbers))

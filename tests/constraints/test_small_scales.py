@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 
 import credo
-from credo.constraints.blocks import Block
+from credo.constraints.blocks import Block, blocks_of
 from credo.constraints.constraint_set import LinearConstraint
 from credo.constraints.feasibility import interior_of, ranges, scaled
+from credo.constraints.lower import lower
+from credo.knowledge.declared_network import knowledge_about
 from tests.helpers.blocks import at_most, block_of
 
 NETWORK = credo.Network({"s": ["a", "b", "c"], "t": ["lo", "mid", "hi"]}, parents={"t": ["s"]})
@@ -89,3 +91,26 @@ def test_only_what_is_zero_at_every_point_is_called_zero(seed: int) -> None:
 def test_ordinary_numbers_keep_their_coordinates() -> None:
     block: Block = block_of((3, 3), [at_most({0: 1.0}, 0.2), at_most({3: 1.0, 0: -1.0}, 0.0)])
     assert scaled(block, np.ones(block.size)) is None
+
+
+@pytest.mark.parametrize("value", [1e-9, 2e-9, 5e-9, 9e-9, 1e-12, 3e-15, 1e-20])
+def test_a_tiny_number_that_is_stated_is_not_zero(value: float) -> None:
+    knowledge = knowledge_about(f"variable x: no, maybe, yes\nP(x=yes) is {value:g}").knowledge
+    (block,) = blocks_of(lower(knowledge))
+    found = interior_of(block)
+    assert found is not None
+    assert found.zero_parameters.tolist() == []
+    assert found.point[2] == pytest.approx(value, rel=1e-6)
+
+
+def test_draws_hold_tiny_numbers_within_a_hundredth_in_every_chain() -> None:
+    values = [1e-9, 5e-9, 9e-9, 1e-12, 1e-15]
+    names = [f"x{number}" for number in range(len(values))]
+    lines = [f"P({name}=yes) is {value:g}" for name, value in zip(names, values, strict=True)]
+    few = credo.PosteriorOptions(draws=100, max_draws=100)
+    fit = credo.fit("\n".join((f"variables {', '.join(names)}: no, yes", *lines)), seed=1, posterior=few)
+    assert fit.posterior is not None
+    for name, value in zip(names, values, strict=True):
+        drawn = fit.posterior.draws[..., fit.posterior.layout.slice_of(name)][..., 1] / value
+        assert np.abs(drawn - 1.0).max() < 0.0101
+        assert (drawn.std(axis=1) > 0.003).all()

@@ -5,21 +5,30 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import beta
 
 import credo
 from credo.constraints.lower import lower
-from credo.explain.doubting import doubted_numbers, doubted_statements, effects_of_doubted, without_doubted
+from credo.explain.doubting import (
+    doubted_numbers,
+    doubted_statements,
+    effects_of_doubted,
+    with_prior_correction,
+    without_doubted,
+)
+from credo.knowledge.declared_network import knowledge_about
 from credo.posterior.doubted_statements import DoubtedStatements
 
 NETWORK = credo.Network({"a": ["no", "yes"], "x": ["no", "yes"]}, {"x": ["a"]})
 ROWS = pl.DataFrame({"a": ["yes"] * 6 + ["no"] * 6, "x": ["yes"] * 3 + ["no"] * 3 + ["yes"] + ["no"] * 5})
 
 
-def doubts(text: str, doubt: bool | float = False) -> DoubtedStatements:
+def doubts(text: str, doubt: bool | float = False, unseen: bool = False) -> DoubtedStatements:
     knowledge = credo.Knowledge(NETWORK, text)
     stated = lower(knowledge)
     numbers = doubted_numbers(knowledge, stated, doubt)
-    return doubted_statements(knowledge, stated, numbers, doubt, NETWORK, ())
+    found = doubted_statements(knowledge, stated, numbers, doubt, NETWORK, ())
+    return with_prior_correction(found, stated, NETWORK, np.full(stated.layout.size, unseen))
 
 
 def test_narrow_statements_are_widened_and_wide_ones_are_not() -> None:
@@ -31,6 +40,31 @@ def test_narrow_statements_are_widened_and_wide_ones_are_not() -> None:
 
 def test_a_corner_is_less_narrow_than_its_width() -> None:
     assert doubts("P(a=yes) <= 0.001", doubt=True).log_prior_correction[0] < np.log(20)
+
+
+def test_what_was_never_seen_is_not_nearly_deterministic() -> None:
+    seen, unseen = (doubts("P(a=yes) <= 0.001", True, each).log_prior_correction[0] for each in (False, True))
+    expected = np.mean([beta(k, k).cdf(0.001) for k in (0.5, 0.5, 1.0)])
+    assert unseen == pytest.approx(np.log((1.0 - expected) / expected), abs=1e-6)
+    assert unseen > seen + 1.0
+
+
+@pytest.mark.parametrize("value", [1e-9, 1e-3, 0.1, 0.5])
+def test_how_narrow_an_equality_about_a_gate_is(value: float) -> None:
+    """The share of products of two Beta variates near the value, of two million instead of 900."""
+    knowledge = knowledge_about(f"variables top, a, b: no, yes\ntop is and of a, b\nP(top=yes) is {value:g}").knowledge
+    stated = lower(knowledge)
+    assert stated.expansion is not None
+    network = stated.expansion.network
+    found = doubted_statements(knowledge, stated, doubted_numbers(knowledge, stated, True), True, network, ())
+    found = with_prior_correction(found, stated, network, np.zeros(stated.layout.size, dtype=np.bool_))
+    rng, shares = np.random.default_rng(0), []
+    for k in (0.1, 0.5, 1.0):
+        logs = np.log(rng.gamma(k + 1.0, size=(2, 2, 700_000))) + np.log(rng.random((2, 2, 700_000))) / k
+        top = (logs[0] - np.logaddexp(*logs)).sum(axis=0)
+        width = min(0.002, 0.01 * value) / value
+        shares.append((np.abs(top - np.log(value)) < max(width, 0.1)).mean() * width / max(width, 0.1))
+    assert found.log_prior_correction[0] == pytest.approx(-np.log(np.mean(shares)), abs=0.35)
 
 
 def test_a_range_of_a_reliability_holds_it_in_nine_cases_of_ten() -> None:

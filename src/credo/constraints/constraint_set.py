@@ -97,21 +97,20 @@ class LinearConstraints(Sequence[LinearConstraint]):
         widths[full] = np.where(is_narrow, np.minimum(widths[full], room), widths[full])
         return widths
 
-    def drawn(self, share: float = 1.0, doubted: Flags | None = None) -> LinearConstraints:
+    def drawn(self, share: float = 1.0) -> LinearConstraints:
         """The inequalities that draws hold. For an equality l = r, with this share of its width w,
 
             l − r ≤ w,    r − l ≤ w,    and where both sides have parameters    l − r ≤ l/100,    r − l ≤ r/100.
 
-        Those that are `doubted` have w = 0.002: chains find nothing that is much narrower.
+        One that may be wrong is true where these hold.
         """
         if not self.equality.any():
             return self
-        doubted = np.zeros(len(self), dtype=np.bool_) if doubted is None else doubted
-        widths = share * np.where(doubted, EQUALITY_WIDTH, self.equality_widths())
-        compared = self.equality & ~doubted
+        widths = share * self.equality_widths()
+        compared = self.equality
         for sign in (1.0, -1.0):
             found = np.bincount(self.entry_constraints, sign * self.coefficients > 0.0, len(self))
-            compared &= found > 0
+            compared = compared & (found > 0)
         return self._as_ranges(self.equality, widths, compared, share * EQUALITY_SHARE)
 
     def compared_with_data(self) -> LinearConstraints:

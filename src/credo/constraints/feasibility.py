@@ -216,6 +216,7 @@ def satisfied(linear: LinearConstraints, theta: Numbers, tolerance: float = FEAS
 
 TINY = 1e-4  # a largest value below this has a scale of its own
 SMALLEST = 1e-200  # what is below is zero
+ROUNDING = 1e-15  # of one minus a number that is almost one: what is left is no narrower than the tiny one stated
 ROUNDS = 4
 
 
@@ -266,7 +267,7 @@ def ranges(block: Block, members: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _constraints_of(block: Block, members: Numbers) -> list[tuple[Indices, Numbers, float]]:
-    """Every constraint as Σ a·θ ≤ b, equalities and the sums of distributions in both directions."""
+    """Every constraint as Σ a·θ ≤ b, equalities and the sums of distributions (but for rounding) in both directions."""
     linear, found = block.linear, list[tuple[Indices, Numbers, float]]()
     for (start, stop), bound, is_equality in zip(
         pairwise(linear.starts.tolist()), linear.bounds.tolist(), linear.equality.tolist(), strict=True
@@ -278,7 +279,7 @@ def _constraints_of(block: Block, members: Numbers) -> list[tuple[Indices, Numbe
             found.append((columns, -values, -bound))
     for start, stop in pairwise(block.distributions.tolist()):
         columns = np.arange(start, stop)
-        found += [(columns, members[columns], 1.0), (columns, -members[columns], -1.0)]
+        found += [(columns, members[columns], 1.0 + ROUNDING), (columns, -members[columns], -1.0 + ROUNDING)]
     return found
 
 

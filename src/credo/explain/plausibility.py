@@ -176,27 +176,27 @@ def plausibilities(
     statements: Iterable[int] | None = None,
     impossible: Collection[int] = (),
     below: float | None = None,
-    prior: float = 1.0,
+    prior: float | Numbers = 1.0,
     draws: int = 4_000,
     seed: int = 0,
     doubted: bool = False,
 ) -> dict[int, Plausibility]:
     """The plausibility of every statement that became constraints, or of some; the same seed gives the same answer.
 
+    `prior` are pseudo-counts, one for all or of every parameter.
+
     The `impossible` ones leave no probability to something that was observed: given the data, their own is zero.
     With `below`, statements whose probability given the data is certainly not below it are left out: a few draws
-    show that of most. Equalities are read within 0.002, or within a number that is smaller, but not where they are
-    `doubted`, since draws are not.
+    show that of most. Equalities are read within 0.002, or within a number that is smaller; where they are `doubted`
+    as draws hold them.
     """
     known: dict[object, ProbabilityEstimate] = {}
     found = {}
     for statement, own in _one_by_one(constraints, statements):
         tolerance = None
         if own.linear.equality.any():
-            tolerance = EQUALITY_WIDTH
-            if not doubted:
-                tolerance = float(own.linear.equality_widths(share=1.0)[own.linear.equality].max())
-                own = replace(own, linear=own.linear.compared_with_data())
+            tolerance = float(own.linear.equality_widths(share=1.0)[own.linear.equality].max())
+            own = replace(own, linear=own.linear.drawn() if doubted else own.linear.compared_with_data())
         after_data = None
         if (own.linear.lengths == 0).any():  # false whatever the numbers are
             before_data = ProbabilityEstimate(0.0, 0.0, is_exact=True)
@@ -204,12 +204,13 @@ def plausibilities(
         else:
             alone = one_block(own) if _is_surely_connected(own) else None  # the common case, and quick
             blocks = blocks_of(own) if alone is None else (alone,)
-            counted = () if counts_of is None else _counted(blocks, counts_of, prior)
+            every = np.broadcast_to(prior, constraints.layout.size)
+            uniform = [every[each.parameters] for each in blocks]
+            counted = () if counts_of is None else _counted(blocks, counts_of, uniform)
             if below is not None and statement not in impossible:
                 quick = _product(_parts(blocks, counted, _FEW_DRAWS, seed, known, is_rare=False))
                 if quick.value - 6.0 * quick.error >= below:
                     continue
-            uniform = [np.full(block.size, prior) for block in blocks]
             parts_before = _parts(blocks, uniform, draws, seed, known, is_rare=True)
             before_data = _product(parts_before)
             if counts_of is not None:
@@ -250,10 +251,10 @@ def _is_surely_connected(constraints: Constraints) -> bool:
     return bool((firsts == firsts[0]).all())
 
 
-def _counted(blocks: Sequence[Block], counts_of: CountsOfConfiguration, prior: float) -> list[Numbers]:
+def _counted(blocks: Sequence[Block], counts_of: CountsOfConfiguration, prior: Sequence[Numbers]) -> list[Numbers]:
     return [
-        prior + np.concatenate([np.asarray(counts_of(*place), dtype=np.float64) for place in block.configurations])
-        for block in blocks
+        own + np.concatenate([np.asarray(counts_of(*place), dtype=np.float64) for place in block.configurations])
+        for block, own in zip(blocks, prior, strict=True)
     ]
 
 

@@ -12,9 +12,10 @@ from credo.core.linked_distributions import LinkedDistributions
 from credo.core.network_prior import NetworkPrior
 from credo.core.ordered_draws import draw_ordered
 from credo.posterior.doubted_statements import DoubtedStatements
-from credo.posterior.model import SampledModel
+from credo.posterior.model import NARROW, SampledModel
+from credo.posterior.thin_sets import ThinSets
 from credo.posterior.trajectories import HeldCPT, Smooth, Trajectories
-from credo.posterior.walls import Walls, excesses, true_statements
+from credo.posterior.walls import NetworkWalls, Walls, excesses, true_statements
 from credo.types import Flags, Indices, Numbers
 
 # Of what mixes slowly: how often a base moves in a step, rounds of linked distributions, and how few CPTs these may
@@ -129,6 +130,11 @@ class Chain:
             starts = model.layout.distribution_starts()
             self._trajectories = Trajectories(starts, moving, walls, [*seed, -1 % 2**32])
         self._held = _held_cpts(model, family_of)
+        self._thin: ThinSets | None = None
+        if sets := _thin_sets(model, walls):
+            free = np.zeros(model.layout.size, dtype=np.bool_)
+            free[model.cells[~model.barred]] = True
+            self._thin = ThinSets(sets, model.layout.distribution_starts(), free, walls, [*seed, -3 % 2**32])
 
     @property
     def is_independent(self) -> bool:
@@ -202,6 +208,8 @@ class Chain:
             self._linked.sweep(self._rounds if is_turn else 0, self._slow_rounds)
             if self._trajectories is not None:
                 self._run_trajectories(self._trajectories, adapting)
+            if self._thin is not None:
+                self._move_along(self._thin)
             if not adapting:
                 keep(step)
 
@@ -215,16 +223,11 @@ class Chain:
             for each in self._held:
                 each.drawn[:] = self._theta
             trajectories.redraw(self._whole, self._linked, self._held, self._support, adapting)
-        own_shapes = np.empty(model.size)
-        for family, own in zip(model.families, self.families, strict=True):
-            own.shapes(own_shapes[family.first : family.first + family.size].reshape(-1, family.states))
-        self._linked.shapes(own_shapes)
-        shapes = np.zeros(model.layout.size)
-        shapes[model.cells] = own_shapes
+        shapes = self._shapes()
         factors: list[Smooth] = []
         if self._likelihood is not None:
             factors.append(self._likelihood)
-            shapes[model.cells] = own_shapes - self._counts
+            shapes[model.cells] -= self._counts
         if self._evidence is not None:
             factors.append(self._evidence)
         is_redrawn = not factors and trajectories.redrawn > MOSTLY_REDRAWN * trajectories.tried
@@ -235,6 +238,30 @@ class Chain:
             trajectories.run(self._whole, shapes, factors, self._support, adapting)
         self._theta[:] = self._whole[model.cells]
         self._linked.evaluate()
+
+    def _move_along(self, thin: ThinSets) -> None:
+        """Moves along thin sets, and to and from those that may be wrong, given completed rows."""
+        evidence = self._evidence
+        self._linked.draw_components()
+        self._whole[self.model.cells] = self._theta
+        thin.move(
+            self._whole,
+            self._shapes(),
+            self._support,
+            None if evidence is None else lambda theta: evidence(theta)[0],
+        )
+        self._theta[:] = self._whole[self.model.cells]
+        self._linked.evaluate()
+
+    def _shapes(self) -> Numbers:
+        """The Dirichlet parameters of all distributions given their components, counts included: (cells,)."""
+        own_shapes = np.empty(self.model.size)
+        for family, own in zip(self.model.families, self.families, strict=True):
+            own.shapes(own_shapes[family.first : family.first + family.size].reshape(-1, family.states))
+        self._linked.shapes(own_shapes)
+        shapes = np.zeros(self.model.layout.size)
+        shapes[self.model.cells] = own_shapes
+        return shapes
 
     def _draw_own(self) -> None:
         for own, linked, theta in zip(self.families, self._is_linked, self._views, strict=True):
@@ -278,6 +305,15 @@ def _held_cpts(model: SampledModel, family_of: Indices) -> list[HeldCPT]:
         own = np.flatnonzero(model.held & (family_of == number))
         cells = np.flatnonzero(free & np.isin(distribution_of, own))
         found.append(HeldCPT(own.astype(np.int32), model.cells[cells], cells, np.empty(model.size)))
+    return found
+
+
+def _thin_sets(model: SampledModel, walls: Sequence[Walls]) -> list[Indices]:
+    """The cells that matter to each constraint that leaves a thin set."""
+    found = list(model.thin)
+    for own in (each for each in walls if isinstance(each, NetworkWalls)):
+        is_thin = own.constraints.equality | ((own.statements >= 0) & (own.constraints.sizes < NARROW))
+        found += [np.flatnonzero(own.constraints.mask[number]) for number in np.flatnonzero(is_thin)]
     return found
 
 

@@ -16,6 +16,9 @@ from credo.constraints.constraint_set import InfluenceOrder, LinearConstraints
 from credo.model.layout import Layout
 from credo.types import Flags, Indices, Numbers
 
+SMALL = 1e-4  # a number so small that rounding of sums that are one is no small share of it
+NARROW = 1e-4  # as wide as this, what a statement that may be wrong allows is not found by drawing what it is about
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledFamily:
@@ -78,6 +81,7 @@ class SampledModel:
     first_cell: Indices  # (distributions + 1,) in the vectors of chains
     barred: Flags  # (cells of chains,) which statements make zero
     held: Flags  # (distributions,) which trajectories alone move, because statements about whole networks reach them
+    thin: tuple[Indices, ...]  # (cells of the layout,) of each constraint that may be wrong and leaves a thin set
 
     @property
     def size(self) -> int:
@@ -121,12 +125,21 @@ def sampled_model(
         first += family.size
     parts: list[tuple[Indices, Numbers, float]] = []
     row_statement: list[int] = []
-    own = own.drawn(doubted=np.isin(own.statements, doubted))
+    thin = _thin(own, np.isin(own.statements, doubted))
+    own = own.drawn()
+    owner = layout.distribution_of(np.arange(layout.size))
     for number in range(len(own)):
         piece = slice(own.starts[number], own.starts[number + 1])
         if piece.start == piece.stop:
             continue
         places, values, bound = placed[own.indices[piece]], own.coefficients[piece], float(own.bounds[number])
+        if len(values) == 1 and 0.0 < 1.0 - bound / values[0] < SMALL:  # nearly one: by what it lacks
+            others = layout.distribution_of(own.indices[piece])[0] == owner
+            others[own.indices[piece]] = False
+            places = placed[np.flatnonzero(others)]
+            values, bound = np.full(len(places), -values[0]), bound - values[0]
+        if 0.0 < abs(bound) < SMALL and (values * bound > 0.0).all():
+            values, bound = values / abs(bound), bound / abs(bound)  # what rounding may leave is a share of the number
         parts.append((places, values, bound))
         row_statement.append(place_of.get(int(own.statements[number]), -1))
     for family in families:
@@ -168,7 +181,16 @@ def sampled_model(
         np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         pinned[cells],
         held[cells][np.cumsum([0, *sizes[:-1]])] if sizes else np.zeros(0, dtype=np.bool_),
+        thin,
     )
+
+
+def _thin(linear: LinearConstraints, doubted: Flags) -> tuple[Indices, ...]:
+    """The parameters of each equality and of each small upper bound that leaves a thin set."""
+    upper = np.bincount(linear.entry_constraints, linear.coefficients <= 0.0, len(linear)) == 0.0
+    small = upper & (linear.bounds > 0.0) & (linear.bounds < NARROW)
+    narrow = doubted & np.where(linear.equality, linear.equality_widths() < NARROW, small)
+    return tuple(linear.indices[linear.starts[n] : linear.starts[n + 1]] for n in np.flatnonzero(narrow))
 
 
 def _family(

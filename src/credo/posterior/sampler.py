@@ -51,7 +51,7 @@ MORE_DRAWS = "raise draws in PosteriorOptions (--draws)"
 LARGEST_R_HAT_OF_TRUTH = 1.1  # of whether a statement is true: a share of draws, which few switches decide
 WORTH_THREADS = 300  # cells, from which chains run side by side: fewer are stepped in less than threads take
 CELLS_AT_ONCE, MOST_AT_ONCE = 5000, 25  # cells times steps, and steps, that chains make between two reports of progress
-NO_DEVIATION = 1e-6  # of a probability that is as good as known, whatever its chains do
+NO_DEVIATION = 1e-6  # of a probability, or of what it lacks to 1, that is as good as known, whatever its chains do
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,9 +102,8 @@ def posterior(
         if region is None
         else [region.points[number % len(region.points)].copy() for number in range(options.chains)]
     )
-    walls = (
-        () if region is None and incomplete is None and evidence is None else _walls(model, constraints, region, doubts)
-    )
+    needs_walls = region is not None or incomplete is not None or evidence is not None or model.thin
+    walls = _walls(model, constraints, region, doubts) if needs_walls else ()
     fixed = [name for name in layout.names if name not in set(names)]
     for start in starts:
         for name in fixed:
@@ -155,10 +154,8 @@ def posterior(
             if progress is not None:
                 progress(len(chains) * (steps.stop + options.warmup), len(chains) * (last + options.warmup))
         sizes, mixed, deviations = effective_sizes(draws), r_hat(draws), draws.std(axis=(0, 1))
-        varying = deviations > NO_DEVIATION
-        unmixed = (
-            ~((sizes >= SMALLEST_SIZE) & (mixed <= LARGEST_R_HAT)) & varying
-        )  # also where too few draws tell nothing
+        varying = _is_varying(draws.mean(axis=(0, 1)), deviations)
+        unmixed = ~((sizes >= SMALLEST_SIZE) & (mixed <= LARGEST_R_HAT)) & varying  # or too few draws to tell
         good = not unmixed.any() and bool((r_hat(truth.astype(np.float64)) <= LARGEST_R_HAT_OF_TRUTH).all())
         if good or draws.shape[1] >= options.max_draws:
             break
@@ -262,6 +259,11 @@ def _walls(
         own = [place_of.get(number, -1) for number in region.statements.statements.tolist()]
         walls.append(NetworkWalls(region.statements, np.array(own, dtype=np.int64)))
     return tuple(walls)
+
+
+def _is_varying(means: Numbers, deviations: Numbers) -> Flags:
+    """Which probabilities are not as good as known: a rate of 1e-9 may be, or not."""
+    return np.asarray(deviations > NO_DEVIATION * np.minimum(means, 1.0 - means))
 
 
 def doubt_result(doubts: DoubtedStatements, truth: Flags, seed: int) -> DoubtResult:

@@ -330,46 +330,65 @@ class NetworkStatements:
         """By how much each constraint is violated, in probabilities; negative where it holds."""
         return _excess(self.values_at(theta), self.equality)
 
-    def true(self, thetas: Numbers, numbers: Sequence[int]) -> Flags:
-        """Which of these statements hold at many points, (points, parameters): (statements, points)."""
-        found = np.ones((len(numbers), len(thetas)), dtype=np.bool_)
+    def distances(self, thetas: Numbers, numbers: Sequence[int]) -> Numbers:
+        """How far these statements are from true at many points, (statements, points): 0 to 1 where they are true.
+
+        That is how many of its widths an equality is missed by, on the scale of logarithms, with a sign where the
+        statement is that alone; ∞ where something is violated that is no equality.
+        """
+        found = np.empty((len(numbers), len(thetas)))
         for first in range(0, len(thetas), POINTS_AT_ONCE):
             own = thetas[first : first + POINTS_AT_ONCE]
-            holds = self.drawn_excess(own, self.sums_of(own)) <= 0.0
+            sums = self.sums_of(own)
+            values = self.values_from(sums, own)
+            larger, widths = self.larger_sides(values, own, sums), self.drawn_widths(values, own, sums)
+            distance = np.where(self.drawn_excess(own, sums) <= 0.0, 0.0, np.inf)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = -np.log1p(-np.abs(values) / larger)  # |log l − log r|
+                scaled = logs * np.where(self.compared, larger, np.abs(self.bounds)) / widths
+            distance = np.where(self.equality & np.isfinite(scaled), scaled, distance)
             for place, number in enumerate(numbers):
-                found[place, first : first + len(own)] = holds[:, self.statements == number].all(axis=1)
+                chosen = np.flatnonzero(self.statements == number)
+                found[place, first : first + len(own)] = distance[:, chosen].max(axis=1)
+                if len(chosen) == 1:
+                    found[place, first : first + len(own)] *= np.where(values[:, chosen[0]] < 0.0, -1.0, 1.0)
         return found
 
     def drawn_excess(self, theta: Numbers, sums: Numbers | None = None) -> Numbers:
         """By how much draws violate each constraint, equalities read with their width; negative where they hold.
 
-        The width is 0.002, but no more than a hundredth of the larger side where a statement must hold. Both may have a
-        batch in front.
+        The width is 0.002, but no more than a hundredth of the larger side. Both may have a batch in front.
         """
         sums = self.sums.values(theta) if sums is None else sums
         values = self.values_from(sums, theta)
-        widths = self._widths
-        if self._compared.any():
-            positive = np.maximum(self.coefficients, 0.0), np.maximum(self.entries[2], 0.0)
-            left = np.nan_to_num(self._sides(*positive, sums, theta) + np.maximum(-self.bounds, 0.0))
-            larger = np.maximum(left, left - np.nan_to_num(values))
-            widths = np.where(self._compared, np.minimum(EQUALITY_WIDTH, EQUALITY_SHARE * larger), widths)
-        return np.asarray(_excess(values, self.equality) - widths - HOLDS * self.sizes)
+        return np.asarray(_excess(values, self.equality) - self.drawn_widths(values, theta, sums) - HOLDS * self.sizes)
+
+    def drawn_widths(self, values: Numbers, theta: Numbers, sums: Numbers) -> Numbers:
+        """The width of each equality where constraints have these values; 0 of inequalities."""
+        if not self.compared.any():
+            return np.broadcast_to(self.equality_widths, values.shape)
+        narrow = np.minimum(EQUALITY_WIDTH, EQUALITY_SHARE * self.larger_sides(values, theta, sums))
+        return np.where(self.compared, narrow, self.equality_widths)
+
+    def larger_sides(self, values: Numbers, theta: Numbers, sums: Numbers) -> Numbers:
+        """The larger side of each constraint, written with positive coefficients and numbers alone."""
+        positive = np.maximum(self.coefficients, 0.0), np.maximum(self.entries[2], 0.0)
+        left = np.nan_to_num(self._sides(*positive, sums, theta) + np.maximum(-self.bounds, 0.0))
+        return np.maximum(left, left - np.nan_to_num(values))
 
     @cached_property
-    def _widths(self) -> Numbers:
+    def equality_widths(self) -> Numbers:
         """The width of each equality; of those with a probability on both sides that at most."""
-        narrow = np.minimum(EQUALITY_WIDTH, EQUALITY_SHARE * self.sizes)
-        return np.where(self.hard, narrow, EQUALITY_WIDTH) * self.equality
+        return np.minimum(EQUALITY_WIDTH, EQUALITY_SHARE * self.sizes) * self.equality
 
     @cached_property
-    def _compared(self) -> Flags:
-        """Which equalities that must hold have probabilities on both sides."""
+    def compared(self) -> Flags:
+        """Which equalities have probabilities on both sides."""
         sides = [
             {coefficient > 0.0 for coefficient in (*(value for value, _ in each.terms), *each.coefficients)}
             for each in self.constraints
         ]
-        return self.equality & self.hard & np.array([len(own) == 2 for own in sides], dtype=np.bool_)
+        return self.equality & np.array([len(own) == 2 for own in sides], dtype=np.bool_)
 
     def soft_cost(self, values: Numbers, weight: float) -> float:
         """(W/2)·C·violation² of all soft constraints, at these values."""
