@@ -256,6 +256,8 @@ def ranges(block: Block, members: Numbers) -> tuple[Numbers, Numbers]:
         for columns, values, bound in constraints:
             least = np.where(values > 0.0, values * low[columns], values * high[columns])
             room = bound - (least.sum() - least)  # for each one, if all others are as small as they can be
+            if bound == 1.0 + ROUNDING:  # nothing is left by a sum but for rounding
+                room = np.where(room < 1.5 * ROUNDING, 0.0, room)
             with np.errstate(divide="ignore", over="ignore"):
                 limits = room / values
             up, down = values > 0.0, values < 0.0
